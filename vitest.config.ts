@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG = [
   'long/erasure',
   'long/bench-local',
-  'browser/console-analytics',
+  'browser/console-analytics-looks',
   'long/backup-killed',
   'long/ingestion-refused',
   'store/large-rows',

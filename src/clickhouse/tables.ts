@@ -67,6 +67,7 @@ export const FIRST_SHARD: ReadonlySet<string> = new Set([
   'console_links',
   'console_link_uses',
   'console_sessions',
+  'saved_segments',
   'audit_log',
   'ingest_journal',
   'ingest_verdicts',

@@ -34,6 +34,7 @@ export const LOSSES: Readonly<Record<string, string>> = {
   console_links: 'links to sign in do not work any more, or used ones work again',
   console_link_uses: 'used links to sign in may work again',
   console_sessions: 'sessions of the console are gone, or ended ones go on',
+  saved_segments: 'saved segments are gone, or deleted ones are there again',
   audit_log: 'entries of the audit are gone',
   ingest_journal: 'acknowledged events that were just being stored may be gone',
   ingest_verdicts: 'acknowledged events that were just being stored may be gone',

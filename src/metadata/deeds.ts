@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import type { AccountId, AppId, KeyId, LinkId } from '../domain/ids.ts';
+import type { AccountId, AppId, KeyId, LinkId, SegmentId } from '../domain/ids.ts';
 import { type EpochMs, toIso } from '../domain/time.ts';
 import type { AccountDeletions } from './account-deletions.ts';
 import type { Account, Accounts } from './accounts.ts';
@@ -13,6 +13,7 @@ import type { AppLink } from './link-rows.ts';
 import type { CreatedLink, Links, NewLink } from './links.ts';
 import type { Member, Members, Role } from './members.ts';
 import type { RetentionOfApp, Retentions } from './retention.ts';
+import type { NamedSegment, SavedSegment, SavedSegments } from './saved-segments.ts';
 import type { SessionsOfPeople, SignInLink } from './sessions.ts';
 import type { Shares } from './shares.ts';
 import type { CreatedApp, PlanName } from './types.ts';
@@ -59,6 +60,11 @@ export interface Deeds {
   revokeLink(app: AppId, link: LinkId): Promise<AppLink>;
   /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
   deleteApp(app: AppId): Promise<void>;
+  /** Saves a segment under a name. Throws `validation_failed` for a name that is taken, and beyond 100. */
+  saveSegment(account: AccountId, segment: NamedSegment): Promise<SavedSegment>;
+  /** Gives a saved segment another name or other conditions. */
+  changeSegment(account: AccountId, id: SegmentId, segment: NamedSegment): Promise<SavedSegment>;
+  deleteSegment(account: AccountId, id: SegmentId): Promise<void>;
   setPlan(account: AccountId, plan: PlanName): Promise<Account>;
   renameAccount(account: AccountId, name: string): Promise<Account>;
   /**
@@ -88,6 +94,7 @@ export interface DeedsParts {
   readonly exclusions: ExclusionsOfApps;
   readonly links: Links;
   readonly accountDeletions: AccountDeletions;
+  readonly segments: SavedSegments;
   readonly members: Members;
   readonly sessions: SessionsOfPeople;
 }
@@ -111,6 +118,7 @@ export function deedsOf(
     links,
     deletions,
     accountDeletions,
+    segments,
     members,
     sessions,
   }: DeedsParts,
@@ -200,6 +208,23 @@ export function deedsOf(
       ),
     revokeLink: (app, link) => onApp(app, 'app.unlink', { link }, () => links.revoke(app, link)),
     deleteApp: (app) => onApp(app, 'app.delete', {}, () => deletions.deleteApp(app)),
+    saveSegment: (account, segment) =>
+      recorded(
+        { account, actor, action: 'segment.create', subject: '', details: { ...segment } },
+        () => segments.create(account, segment),
+        ({ segmentId }) => ({ subject: segmentId }),
+      ),
+    changeSegment: (account, id, segment) =>
+      recorded({ account, actor, action: 'segment.change', subject: id, details: { ...segment } }, () =>
+        segments.change(account, id, segment),
+      ),
+    async deleteSegment(account, id) {
+      const { name, segment } = await segments.get(account, id);
+      const details = { name, segment };
+      return recorded({ account, actor, action: 'segment.delete', subject: id, details }, () =>
+        segments.delete(account, id),
+      );
+    },
     setPlan: (account, plan) => onAccount(account, 'account.plan', { plan }, { plan }),
     renameAccount: (account, name) => onAccount(account, 'account.rename', { name }, { name }),
     async deleteAccount(account) {

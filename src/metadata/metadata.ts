@@ -19,6 +19,7 @@ import { type Member, membersIn } from './members.ts';
 import { type MovedApps, movedAppsIn } from './moved-apps.ts';
 import { PLANS } from './plans.ts';
 import { type RetentionOfApp, retentionsIn } from './retention.ts';
+import { type SavedSegment, savedSegmentsIn } from './saved-segments.ts';
 import { actorOf, type Session, type SessionsOfPeople, sessionsIn } from './sessions.ts';
 import { type Share, type ShareFilter, sharesIn } from './shares.ts';
 import type { Access, AppSummary, PlanName, Principal, RetentionOfPlans, SdkApp } from './types.ts';
@@ -68,6 +69,8 @@ export interface Metadata extends Access, Deeds {
   writeKeyUses(): Promise<void>;
   /** The same changes as somebody else than the operator. */
   by(actor: string): Deeds;
+  /** Returns the segments that an account has saved, sorted by name. */
+  listSegments(account: AccountId): Promise<SavedSegment[]>;
   listMembers(account: AccountId): Promise<Member[]>;
   /** Returns the links that still sign somebody in to the account; of each person the last one counts. */
   openSignInLinks(account: AccountId): Promise<{ readonly email: string; readonly expiresAt: string }[]>;
@@ -129,6 +132,7 @@ export function createMetadata({
   const retentions = retentionsIn(parts, apps);
   const exclusions = exclusionsIn(parts, apps);
   const links = linksIn(parts, accounts, apps);
+  const segments = savedSegmentsIn(parts, accounts);
   const deeds = {
     retentions,
     exclusions,
@@ -140,6 +144,7 @@ export function createMetadata({
     shares,
     deletions,
     accountDeletions,
+    segments,
     members,
     sessions,
   };
@@ -188,6 +193,7 @@ export function createMetadata({
       await uses.write();
       await requests.write();
     },
+    listSegments: segments.list,
     listMembers: members.list,
     openSignInLinks: sessions.openLinks,
     accountsOfPerson: members.ofPerson,

@@ -44,6 +44,7 @@ async function site() {
   const guestApp = await metadata.createApp(guest, shop(`https://${randomUUID()}.example`));
   await metadata.shareApp(app.id, guest.accountId);
   await metadata.shareApp(guestApp.id, owner.accountId);
+  await metadata.saveSegment(owner.accountId, { name: 'Phones', segment: 'device==mobile' });
   await metadata.writeKeyUses();
   const event = {
     app_id: app.id,
@@ -71,6 +72,7 @@ test('deleting an account ends it with its apps, and leaves others alone', async
     'app_shares',
     'apps',
     'audit_log',
+    'saved_segments',
   ]);
   await metadata.deleteAccount(owner);
   expect(await tablesAbout('account_id', owner)).toEqual(['deleted_accounts']);

@@ -8,10 +8,19 @@ import type {
   UtmCampaign,
 } from '../../client/index.ts';
 import type { FilterBy } from './view/filters.ts';
-import type { ListId } from './view/view.ts';
+import type { ListId, WholeId } from './view/view.ts';
 
 /** The subject of a row, which decides how its name is written. */
-export type NameKind = 'path' | 'host' | 'text' | 'country' | 'language' | 'channel' | 'device' | 'place';
+export type NameKind =
+  | 'path'
+  | 'host'
+  | 'text'
+  | 'country'
+  | 'language'
+  | 'channel'
+  | 'device'
+  | 'place'
+  | 'visitorType';
 
 export interface ListRow {
   /** The name's parts: one, or those of a place or of a campaign. Null where the answer has none. */
@@ -23,11 +32,13 @@ export interface ListRow {
 }
 
 interface Common {
-  readonly id: ListId;
+  readonly id: WholeId;
   readonly kind: NameKind;
   /** The columns' names, of the parts of `names`. In an export they are the answer's own. */
   readonly parts: readonly string[];
   readonly figures: readonly FigureName[];
+  /** What the parts of its names filter by, if that is not what its id says. */
+  readonly by?: readonly FilterBy[];
 }
 
 /** A list within the extended overview: its first ten. */
@@ -39,12 +50,14 @@ export interface OverviewList extends Common {
 /** A list with an endpoint of its own. */
 export interface OwnList extends Common {
   readonly question: Exclude<ListQuestion, 'listUserGrowth'>;
+  /** Further parameters of the question. */
+  readonly asks?: Readonly<Record<string, string>>;
   readonly rows: (answer: never) => readonly ListRow[];
 }
 
 export type List = OverviewList | OwnList;
 
-const row = (name: string | null, ...values: number[]): ListRow => ({ names: [name], values });
+export const row = (name: string | null, ...values: number[]): ListRow => ({ names: [name], values });
 
 const share = (
   id: ListId,
@@ -67,8 +80,9 @@ const overview = (
   rows: OverviewList['rows'],
 ): OverviewList => ({ id, kind, question: 'getExtendedOverview', parts: [part], figures, rows });
 
-const own = <Q extends OwnList['question']>(
-  list: Common & { readonly question: Q; readonly rows: (answer: Data<Q>) => readonly ListRow[] },
+export const own = <Q extends OwnList['question']>(
+  list: Common &
+    Pick<OwnList, 'asks'> & { readonly question: Q; readonly rows: (answer: Data<Q>) => readonly ListRow[] },
 ): OwnList => list;
 
 const UTM_PARTS = [
@@ -149,7 +163,7 @@ const ALL: readonly List[] = [
 ];
 
 /** What the parts of a list's names filter by. */
-export const FILTERS: Readonly<Record<ListId, readonly FilterBy[]>> = {
+const FILTERS: Readonly<Record<WholeId, readonly FilterBy[]>> = {
   pages: ['page'],
   entryPages: ['entryPage'],
   exitPages: ['exitPage'],
@@ -168,9 +182,18 @@ export const FILTERS: Readonly<Record<ListId, readonly FilterBy[]>> = {
   customEvents: ['event'],
   errors: ['error'],
   campaigns: UTM_PARTS,
+  regions: ['region'],
+  cities: ['city'],
+  utmMediums: ['medium'],
+  utmCampaigns: ['campaign'],
+  utmTerms: ['term'],
+  utmContents: ['content'],
+  visitorTypes: ['visitorType'],
 };
 
-const BY_ID = new Map(ALL.map((list) => [list.id, list]));
+export const filtersOfList = ({ id, by }: List): readonly FilterBy[] => by ?? FILTERS[id];
+
+const BY_ID = new Map<WholeId, List>(ALL.map((list) => [list.id, list]));
 
 export function listOf(id: ListId): List {
   const list = BY_ID.get(id);

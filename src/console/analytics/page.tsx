@@ -1,12 +1,12 @@
 import './analytics.css';
-import { useCallback, useEffect, useMemo } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo } from 'react';
 import type { KpiComparison } from '../../client/index.ts';
 import { isNoAccess, type Loaded } from '../answers.ts';
 import { useApps } from '../apps/apps.ts';
 import { useSpeech } from '../i18n/use-text.ts';
 import { useIsNarrowed } from '../link/context.ts';
 import { go, usePath, useSearch } from '../shell/router.tsx';
-import { NoAccessState } from '../states.tsx';
+import { LoadingState, NoAccessState } from '../states.tsx';
 import { useNow } from './clock.ts';
 import {
   type Analytics,
@@ -26,15 +26,21 @@ import { ListGroup, ListPanel } from './panels/list-panel.tsx';
 import { Locations } from './panels/locations.tsx';
 import { More } from './panels/more.tsx';
 import { NoVisits } from './panels/no-visits.tsx';
+import { Now } from './panels/now.tsx';
 import { Toolbar } from './panels/toolbar.tsx';
 import { usePrint } from './print.ts';
 import { momentsOf, seriesParams } from './series.ts';
+import { ShortcutsProvider, useShortcutSwitch } from './shortcuts.ts';
 import { periodAgainst } from './view/against.ts';
 import { cutsOf, intervalOf } from './view/interval.ts';
 import { keepZone, zoneOf } from './view/kept-zone.ts';
 import { isLive, paramsOf, type Range, rangeOf, segmentParams } from './view/range.ts';
 import { searchOf, type View, viewOf, zoneIn } from './view/view.ts';
 import { useWords } from './words.ts';
+
+const WholeList = lazy(() =>
+  import('./whole/whole-list.tsx').then(({ WholeList }) => ({ default: WholeList })),
+);
 
 /** The figures of one app. The view is in the address, so it can be sent as a link. */
 export function AnalyticsPage({ appId }: { readonly appId: string }) {
@@ -90,7 +96,7 @@ function useView(appId: string) {
       if (part.zone !== undefined) keepZone(appId, part.zone);
       const next = searchOf({ ...viewOf(location.search, zoneOf(appId)), ...part });
       // The letters of a search are no steps of the history.
-      go(`${path}${next}`, { replace: 'find' in part });
+      go(`${path}${next}`, { replace: Object.keys(part).join() === 'find' });
     },
     [appId, path],
   );
@@ -124,6 +130,7 @@ const isEmpty = ({ data }: Loaded<KpiComparison>): boolean =>
 function Page({ live, print }: { readonly live: Live; readonly print: () => void }) {
   const { view, range, params, against, now, version } = useAnalytics();
   const { text } = useWords();
+  const shortcuts = useShortcutSwitch();
   const kpis = useFigures('getOverviewKpis', params, version);
   const kpisBefore = useEarlierFigures('getOverviewKpis', against?.params ?? null, version, {
     like: against?.like,
@@ -135,29 +142,36 @@ function Page({ live, print }: { readonly live: Live; readonly print: () => void
   const cuts = cutsOf(range, interval, view.zone, now);
   if (isNoAccess(kpis.error) || isNoAccess(live.overview.error)) return <NoAccessState isPage />;
   return (
-    <div className="analytics">
-      <Head live={live} print={print} />
-      <Toolbar compared={kpisBefore.data?.current} />
-      {isEmpty(kpis) ? (
-        <NoVisits />
-      ) : (
-        <>
-          <Kpis of={kpis} before={kpisBefore.data?.current} moments={moments} isLastPartial={cuts.last} />
-          <Growth series={series} interval={interval} cuts={cuts} kpis={kpis} />
-          <div className="pair">
-            <ListGroup group="pages" />
-            <ListGroup group="sources" />
-          </div>
-          <Locations />
-          <Heatmaps />
-          <div className="pair">
-            <ListGroup group="technology" />
-            <ListGroup group="interaction" />
-          </div>
-          <ListPanel list={listOf('campaigns')} title={text.groups.campaigns} />
-          <More />
-        </>
-      )}
-    </div>
+    <ShortcutsProvider value={shortcuts[0]}>
+      <div className="analytics">
+        <Head live={live} print={print} shortcuts={shortcuts} />
+        <Toolbar compared={kpisBefore.data?.current} />
+        {isEmpty(kpis) ? (
+          <NoVisits />
+        ) : view.list !== null ? (
+          <Suspense fallback={<LoadingState lines={16} />}>
+            <WholeList />
+          </Suspense>
+        ) : (
+          <>
+            <Kpis of={kpis} before={kpisBefore.data?.current} moments={moments} isLastPartial={cuts.last} />
+            <Growth series={series} interval={interval} cuts={cuts} kpis={kpis} />
+            <Now isReachable={live.isReachable} />
+            <div className="pair">
+              <ListGroup group="pages" />
+              <ListGroup group="sources" />
+            </div>
+            <Locations />
+            <Heatmaps />
+            <div className="pair">
+              <ListGroup group="technology" />
+              <ListGroup group="interaction" />
+            </div>
+            <ListPanel list={listOf('campaigns')} title={text.groups.campaigns} />
+            <More />
+          </>
+        )}
+      </div>
+    </ShortcutsProvider>
   );
 }

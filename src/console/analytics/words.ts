@@ -98,6 +98,8 @@ function nameOf(text: Text, format: Format, locale: string, kind: NameKind, name
       return text.channels[name] ?? name;
     case 'device':
       return text.devices[name] ?? name;
+    case 'visitorType':
+      return text.visitorTypes[name] ?? name;
     case 'path':
       return readablePath(name);
     case 'host':

@@ -15,7 +15,7 @@ const KINDS = {
   all: [''],
   key: ['key.'],
   app: ['app.'],
-  account: ['account.'],
+  account: ['account.', 'segment.'],
   people: ['member.', 'link.', 'session.'],
 } as const;
 type Kind = keyof typeof KINDS;

@@ -29,6 +29,8 @@ const BOTTOM = 28;
 const SIDE = 46;
 const OTHER_SIDE = 8;
 const LABEL_WIDTH = 56;
+/** Half of the longest label, which stays within the picture. */
+const HALF_LABEL = 20;
 
 /** Bars over time, drawn as SVG. The colours are those of chart.css. */
 export function BarChart({ label, labels, parts, format, isRtl, height = 220 }: BarChartProps) {
@@ -83,7 +85,12 @@ export function BarChart({ label, labels, parts, format, isRtl, height = 220 }: 
               />
             ))}
             {(labels.length - 1 - i) % every === 0 && (
-              <text className="plot-text" x={left(i) + x.bandwidth() / 2} y={height - 8} textAnchor="middle">
+              <text
+                className="plot-text"
+                x={within(left(i) + x.bandwidth() / 2, HALF_LABEL, width - HALF_LABEL)}
+                y={height - 8}
+                textAnchor="middle"
+              >
                 {short}
               </text>
             )}
@@ -112,6 +119,8 @@ export function BarChart({ label, labels, parts, format, isRtl, height = 220 }: 
     </div>
   );
 }
+
+const within = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
 
 /** The parts of a bar, each on top of the one before. */
 function stacked(parts: readonly BarPart[], bar: number) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accountId, appId, isUuid, keyId, linkId } from '../../domain/ids.ts';
+import { accountId, appId, isUuid, keyId, linkId, segmentId } from '../../domain/ids.ts';
 import { parseSegment } from '../../domain/segment.ts';
 import {
   Email,
@@ -37,18 +37,22 @@ const Origins = z
   .transform((origins) => [...new Set(origins)]);
 export const OriginsBody = z.strictObject({ origins: Origins });
 
-/** The text is kept, so that the owner sees it as it was written. */
+/** The text is kept, so that people see it as it was written. */
 const SegmentText = z.string().superRefine((text, context) => {
-  const segment = text === '' ? [] : parseSegment(text);
+  const segment = parseSegment(text);
   if ('problem' in segment) context.addIssue({ code: 'custom', message: segment.problem });
 });
 export const NewLinkBody = z.strictObject({
   name: AppName,
-  segment: SegmentText.default(''),
+  /** Empty: all sessions. */
+  segment: z.union([z.literal(''), SegmentText]).default(''),
   origins: Origins.default([]),
   expiresAt: KeyBody.shape.expiresAt,
 });
 
 export const MemberPath = z.strictObject({ email: Email });
 export const InvitationBody = z.strictObject({ email: Email, ...RoleBody.shape });
+export const SegmentPath = z.strictObject({ segmentId: uuid.transform(segmentId) });
+/** A segment, as the Public API takes it, and the name under which people find it. */
+export const SegmentBody = z.strictObject({ name: AppName, segment: SegmentText });
 export { ExclusionsBody, RoleBody, RotateKeyBody, RotateSecretBody };

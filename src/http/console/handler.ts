@@ -1,15 +1,34 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import type { Clock } from '../../domain/time.ts';
+import type { Metadata } from '../../metadata/metadata.ts';
 import type { Session } from '../../metadata/sessions.ts';
 import { readJson } from '../gate/body.ts';
+import type { FailedAttempts } from '../gate/failed-attempts.ts';
 import { announce, type RateLimit } from '../gate/rate-limit.ts';
-import { parseBody } from '../gate/validate.ts';
+import { parseBody as parse } from '../gate/validate.ts';
 import { type People, windowOf } from './people.ts';
 import type { ConsoleAnswers } from './schemas.ts';
 
-const MAX_BODY = 16 * 1024;
+/* What the handlers of the console's own API share: their types, who asks, and the body of a request. */
 
-type Route = keyof ConsoleAnswers;
+/** A segment can have 4,096 characters of four bytes. */
+const MAX_BODY = 32 * 1024;
+
+export interface HandlersDeps {
+  readonly metadata: Metadata;
+  readonly people: People;
+  readonly hasOidc: boolean;
+  /** Counts a request of a session. */
+  readonly count: RateLimit;
+  /** Counts an attempt to sign in, and throws beyond the limit. */
+  readonly attempt: (req: Request, res: Response) => Promise<void>;
+  readonly failedAttempts: FailedAttempts;
+  readonly requestsPerMinute: number;
+  readonly clock: Clock;
+}
+
+export type Route = keyof ConsoleAnswers;
 /** An answer; `created` for one with status 201. */
 type Reply<R extends Route> = ConsoleAnswers[R] | { readonly created: ConsoleAnswers[R] };
 export type Handlers<R extends Route = Route> = {
@@ -18,8 +37,8 @@ export type Handlers<R extends Route = Route> = {
 
 export type Callers = ReturnType<typeof callersOf>;
 
-/** Finds the session of a request that reads, or that changes something, and counts it. `count` counts a session's. */
-export function callersOf({ people, count }: { readonly people: People; readonly count: RateLimit }) {
+/** Finds the session of a request that reads, or that changes something, and counts it. */
+export function callersOf({ people, count }: Pick<HandlersDeps, 'people' | 'count'>) {
   const counted = async (res: Response, session: Session): Promise<Session> => {
     announce(res, await count(windowOf(session)));
     return session;
@@ -34,5 +53,5 @@ export function callersOf({ people, count }: { readonly people: People; readonly
 export async function bodyOf<T>(req: Request, res: Response, schema: z.ZodType<T>): Promise<T> {
   const { 'content-length': length = '0', 'transfer-encoding': chunked } = req.headers;
   const isEmpty = length === '0' && chunked === undefined;
-  return parseBody(schema, isEmpty ? {} : await readJson(req, res, MAX_BODY));
+  return parse(schema, isEmpty ? {} : await readJson(req, res, MAX_BODY));
 }

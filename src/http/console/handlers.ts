@@ -1,11 +1,6 @@
-import type { Request, Response } from 'express';
 import { AppError } from '../../domain/errors.ts';
-import type { Clock } from '../../domain/time.ts';
 import { KeyBody } from '../../management/schemas.ts';
-import type { Metadata } from '../../metadata/metadata.ts';
 import { actorOf, isBound } from '../../metadata/sessions.ts';
-import type { FailedAttempts } from '../gate/failed-attempts.ts';
-import type { RateLimit } from '../gate/rate-limit.ts';
 import { parseBody as parse } from '../gate/validate.ts';
 import { assertOwnKey, ownApp, sessionAnswer, usageAnswer } from './account.ts';
 import { ofLinks } from './app-links.ts';
@@ -21,22 +16,9 @@ import {
   RotateSecretBody,
   SharePath,
 } from './bodies.ts';
-import { bodyOf, type Callers, callersOf, type Handlers } from './handler.ts';
+import { bodyOf, type Callers, callersOf, type Handlers, type HandlersDeps } from './handler.ts';
 import { ofMembers } from './members.ts';
-import type { People } from './people.ts';
-
-export interface HandlersDeps {
-  readonly metadata: Metadata;
-  readonly people: People;
-  readonly hasOidc: boolean;
-  /** Counts a request of a session. */
-  readonly count: RateLimit;
-  /** Counts an attempt to sign in, and throws beyond the limit. */
-  readonly attempt: (req: Request, res: Response) => Promise<void>;
-  readonly failedAttempts: FailedAttempts;
-  readonly requestsPerMinute: number;
-  readonly clock: Clock;
-}
+import { ofSegments } from './segments.ts';
 
 export function handlersOf(deps: HandlersDeps): Handlers {
   const callers = callersOf(deps);
@@ -48,6 +30,7 @@ export function handlersOf(deps: HandlersDeps): Handlers {
     ...ofApps(deps, callers),
     ...ofLinks(metadata, callers),
     ...ofMembers(metadata, callers),
+    ...ofSegments(deps, callers),
     'GET /usage': async (req, res) =>
       usageAnswer(metadata, (await reader(req, res)).account, { now: clock(), requestsPerMinute }),
     'GET /audit': async (req, res) => metadata.listAudit((await reader(req, res)).account),

@@ -20,6 +20,8 @@ import {
   RoleBody,
   RotateKeyBody,
   RotateSecretBody,
+  SegmentBody,
+  SegmentPath,
   SharePath,
 } from './bodies.ts';
 import { ConsoleAnswers, LinkAnswer } from './schemas.ts';
@@ -43,6 +45,8 @@ interface Part {
 }
 
 const ID = '7c9a1c7e-0d1b-4a53-9b0c-55f3a1f0b8d2';
+
+const SEGMENT = { name: 'Phones in Iran', segment: 'country==IR;device==mobile' };
 
 const PARTS: { readonly [R in Route]: Part } = {
   'GET /sign-in': {
@@ -213,6 +217,31 @@ const PARTS: { readonly [R in Route]: Part } = {
     summary: 'Ends a membership with its sessions. The last owner stays',
     tag: 'Members',
     params: MemberPath,
+  },
+  'GET /segments': {
+    operationId: 'listSegments',
+    summary: 'The segments that the account has saved, by name',
+    tag: 'Account',
+  },
+  'POST /segments': {
+    operationId: 'saveSegment',
+    summary: 'Saves a segment under a name that the account has not used yet. At most 100',
+    tag: 'Account',
+    body: { schema: SegmentBody, example: SEGMENT },
+    status: 201,
+  },
+  'PUT /segments/:segmentId': {
+    operationId: 'changeSegment',
+    summary: 'Gives a saved segment another name, or other conditions',
+    tag: 'Account',
+    params: SegmentPath,
+    body: { schema: SegmentBody, example: SEGMENT },
+  },
+  'DELETE /segments/:segmentId': {
+    operationId: 'deleteSegment',
+    summary: 'Deletes a saved segment. The analytics stay as they are',
+    tag: 'Account',
+    params: SegmentPath,
   },
   'GET /usage': {
     operationId: 'getUsage',

@@ -3,8 +3,8 @@ import { replyToPost } from '../answer/reply.ts';
 import { announce, type RateLimit } from '../gate/rate-limit.ts';
 import { contextOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
-import type { Handlers } from './handler.ts';
-import { type HandlersDeps, handlersOf } from './handlers.ts';
+import type { Handlers, HandlersDeps } from './handler.ts';
+import { handlersOf } from './handlers.ts';
 import type { Oidc } from './oidc.ts';
 
 const PREFIX = '/dashboard/api';

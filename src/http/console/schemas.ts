@@ -50,6 +50,8 @@ const Link = z.strictObject({
   revokedAt: Timestamp.nullable(),
 });
 const Member = z.strictObject({ email: z.string(), role: Role });
+/** Filters of the analytics under a name. */
+const SavedSegment = z.strictObject({ segmentId: z.string(), name: z.string(), segment: z.string() });
 const Usage = z.strictObject({
   /** Requests that each key may make in 60 s. */
   requestsPerMinute: z.int(),
@@ -114,6 +116,10 @@ export const ConsoleAnswers = {
   'POST /members': Member.extend({ token: z.string(), expiresAt: Timestamp }),
   'PUT /members/:email': Member,
   'DELETE /members/:email': z.strictObject({ email: z.string(), removed: z.literal(true) }),
+  'GET /segments': z.array(SavedSegment),
+  'POST /segments': SavedSegment,
+  'PUT /segments/:segmentId': SavedSegment,
+  'DELETE /segments/:segmentId': z.strictObject({ segmentId: z.string(), deleted: z.literal(true) }),
   'GET /usage': Usage,
   'GET /audit': Audit,
 } as const;

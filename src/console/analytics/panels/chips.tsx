@@ -1,31 +1,9 @@
 import { CloseButton } from '@mantine/core';
 import { Fragment } from 'react';
 import { useAnalytics } from '../context.ts';
-import type { NameKind } from '../lists.ts';
-import {
-  alike,
-  canBeNegated,
-  type Filter,
-  type FilterBy,
-  filtersOf,
-  isWrong,
-  negated,
-  segmentOf,
-} from '../view/filters.ts';
+import { canBeNegated, type Filter, filtersOf, isWrong, negated, segmentOf } from '../view/filters.ts';
 import { useWords } from '../words.ts';
-
-/** How the values of a filter are written, where they are not texts. */
-export const KINDS: Readonly<Partial<Record<string, NameKind>>> = {
-  page: 'path',
-  entryPage: 'path',
-  exitPage: 'path',
-  referrer: 'host',
-  channel: 'channel',
-  country: 'country',
-  city: 'place',
-  device: 'device',
-  language: 'language',
-};
+import { useFilterWords } from './filter-words.ts';
 
 /** The filters of the page. Each can be turned into its opposite, and removed. */
 export function Chips() {
@@ -80,16 +58,9 @@ function WrongChip({ segment, onRemove }: { readonly segment: string; readonly o
 }
 
 function Chip({ filter, onNegate, onRemove }: ChipProps) {
-  const { text, name } = useWords();
-  const groups = alike(filter).map(([first, ...others]) => ({
-    key: segmentOf([[first, ...others]]),
-    label: text.filters[first.by as FilterBy] ?? first.by,
-    operator: text.operators[first.operator as keyof typeof text.operators],
-    values: [first, ...others]
-      .map(({ by, value }) => name(KINDS[by] ?? 'text', value === '' ? null : value))
-      .join(text.or),
-  }));
-  const whole = groups.map(({ label, operator, values }) => `${label} ${operator} ${values}`).join(text.or);
+  const { text } = useWords();
+  const { groupsOf, written } = useFilterWords();
+  const groups = groupsOf(filter);
   return (
     <li className="chip">
       {groups.map(({ key, label, operator, values }, i) => (
@@ -108,7 +79,7 @@ function Chip({ filter, onNegate, onRemove }: ChipProps) {
           </b>
         </Fragment>
       ))}
-      <CloseButton size="sm" aria-label={text.removeFilter(whole)} onClick={onRemove} />
+      <CloseButton size="sm" aria-label={text.removeFilter(written(filter))} onClick={onRemove} />
     </li>
   );
 }

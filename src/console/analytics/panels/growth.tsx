@@ -4,10 +4,10 @@ import type { Loaded } from '../../answers.ts';
 import { LineChart } from '../../chart/line-chart.tsx';
 import { useAnalytics, useEarlierFigures, useInView } from '../context.ts';
 import { besides, type Moment, momentsOf, seriesParams } from '../series.ts';
-import { csvOf } from '../view/csv.ts';
 import { type Interval, intervalsOf } from '../view/interval.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
 import { useWords } from '../words.ts';
+import { csvOfMoments } from './growth-csv.ts';
 import { Figures, Panel } from './panel.tsx';
 
 const FIGURES = {
@@ -237,26 +237,5 @@ function GrowthTable({
         ))}
       </tbody>
     </table>
-  );
-}
-
-function csvOfMoments(
-  moments: readonly Moment[],
-  previous: readonly (Moment | undefined)[] | undefined,
-): string {
-  const head = [
-    'from',
-    ...GROWTH_METRICS,
-    ...(previous === undefined
-      ? []
-      : ['previous_from', ...GROWTH_METRICS.map((metric) => `previous_${metric}`)]),
-  ];
-  const cells = (moment: Moment | undefined) => [
-    moment === undefined ? null : new Date(moment.at).toISOString(),
-    ...GROWTH_METRICS.map((metric) => moment?.values?.[metric] ?? null),
-  ];
-  return csvOf(
-    head,
-    moments.map((moment, i) => [...cells(moment), ...(previous === undefined ? [] : cells(previous[i]))]),
   );
 }

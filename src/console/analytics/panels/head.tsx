@@ -6,11 +6,20 @@ import { useWindowTitle } from '../../parts/window-title.ts';
 import { go, Link } from '../../shell/router.tsx';
 import { useAnalytics } from '../context.ts';
 import { type Live, useLiveMark } from '../live.ts';
+import type { useShortcutSwitch } from '../shortcuts.ts';
 import { searchOf } from '../view/view.ts';
 import { useWords } from '../words.ts';
+import { ExportAll } from './export-all.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+
+interface HeadProps {
+  readonly live: Live;
+  readonly print: () => void;
+  readonly shortcuts: ReturnType<typeof useShortcutSwitch>;
+}
 
 /** The app's name, the ways to other apps and to its settings, and whether the figures are live. */
-export function Head({ live, print }: { readonly live: Live; readonly print: () => void }) {
+export function Head({ live, print, shortcuts: [isOn, turn] }: HeadProps) {
   const { appId, appName } = useAnalytics();
   const { text } = useWords();
   const { apps } = useText();
@@ -31,6 +40,8 @@ export function Head({ live, print }: { readonly live: Live; readonly print: () 
         <Button size="compact-sm" variant="default" className="no-print" onClick={print}>
           {text.print}
         </Button>
+        <ExportAll />
+        <Shortcuts isOn={isOn} turn={turn} />
         <LiveMark live={live} />
       </div>
     </header>

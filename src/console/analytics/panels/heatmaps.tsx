@@ -3,11 +3,11 @@ import { useMemo } from 'react';
 import type { AudienceActivity, TrafficHeatmap } from '../../../client/index.ts';
 import { Heatmap, type HeatmapRow } from '../../chart/heatmap.tsx';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
-import { csvOf } from '../view/csv.ts';
 import { segmentParams } from '../view/range.ts';
 import { HOUR_METRICS, type HourMetric } from '../view/view.ts';
 import { wallAt } from '../view/zone.ts';
 import { useWords } from '../words.ts';
+import { csvOfHours } from './hours-csv.ts';
 import { Figures, Panel } from './panel.tsx';
 
 const WEEK_FIGURES = {
@@ -230,9 +230,3 @@ function HoursTable({ rows, figure: name, usual }: HoursProps) {
     </table>
   );
 }
-
-const csvOfHours = (first: string, rows: readonly Row[]): string =>
-  csvOf(
-    [first, ...HOURS.map((hour) => String(hour).padStart(2, '0'))],
-    rows.map(({ key, values }) => [key, ...values]),
-  );

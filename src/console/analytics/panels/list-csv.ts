@@ -17,6 +17,10 @@ const COLUMNS: Readonly<Partial<Record<FigureName, string>>> = {
   errorSessions: 'sessions',
   entrySessions: 'sessions',
   exitSessions: 'sessions',
+  pageviewsListed: 'pageviews',
+  eventCount: 'count',
+  eventSessions: 'sessions',
+  eventVisitors: 'visitors',
 };
 
 /** A list as the answers write it: names and numbers of the API, not those of a language. */

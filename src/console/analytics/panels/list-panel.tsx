@@ -2,13 +2,14 @@ import { Tabs } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ListParams, LiveQuestion } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
-import { client } from '../../api.ts';
 import { folded } from '../../parts/readable.ts';
+import { Link } from '../../shell/router.tsx';
 import { useAnalytics, useEarlierFigures, useFigures, useInView } from '../context.ts';
 import { compared, type List, listOf, mostRows, rowsOf } from '../lists.ts';
-import { type Group, type ListId, TABS } from '../view/view.ts';
+import { type Group, type ListId, searchOf, TABS } from '../view/view.ts';
 import { useWords } from '../words.ts';
-import { csvOfList, type ListedRow } from './list-csv.ts';
+import { useExport } from './export-list.ts';
+import type { ListedRow } from './list-csv.ts';
 import { ListTable } from './list-table.tsx';
 import { Figures, Panel } from './panel.tsx';
 
@@ -55,7 +56,7 @@ export interface ListPanelProps {
 
 /** A list with its export. */
 export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
-  const { view, params, before, overview } = useAnalytics();
+  const { appId, view, params, before, overview } = useAnalytics();
   const { text, format, name } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const { current, rows, mostListed } = useRows(list, isInView);
@@ -104,6 +105,13 @@ export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
                   isFiltered={wish !== ''}
                   label={text.lists[list.id]}
                 />
+                <Link
+                  className="show-all"
+                  to={`/dashboard/apps/${appId}${searchOf({ ...view, list: list.id })}`}
+                  aria-label={text.whole.showAllOf(text.lists[list.id])}
+                >
+                  {text.whole.showAll}
+                </Link>
               </div>
             </div>
           )}
@@ -135,17 +143,4 @@ function useRows(list: List, isInView: boolean) {
   const listed: readonly ListedRow[] | undefined =
     rows === undefined || earlier === null ? rows : compared(rows, earlier, mostListed);
   return { current, rows: listed, mostListed };
-}
-
-/** Asks for the whole list, and writes it. */
-function useExport(list: List): () => Promise<string> {
-  const { params, before } = useAnalytics();
-  return async () => {
-    const ask = client[list.question] as (params: ListParams) => Promise<{ readonly data: unknown }>;
-    const rows = rowsOf(list, (await ask(params)).data);
-    if (before === null) return csvOfList(list, rows, false);
-    const earlier = rowsOf(list, (await ask(before.params)).data);
-    const most = mostRows(list, Number.POSITIVE_INFINITY);
-    return csvOfList(list, compared(rows, earlier, most), true);
-  };
 }

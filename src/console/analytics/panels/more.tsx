@@ -1,25 +1,9 @@
-import type { FigureName } from '../../../answers/figures.ts';
-import type { ExtendedOverview } from '../../../client/index.ts';
 import { changeOfFigure } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
-import { csvOf } from '../view/csv.ts';
 import { useWords } from '../words.ts';
 import { ChangeMark } from './change-mark.tsx';
+import { csvOfMore, MORE } from './more-csv.ts';
 import { Figures, Panel } from './panel.tsx';
-
-/** The figures of the overview that are no key figures. */
-const MORE: readonly (readonly [FigureName, (answer: ExtendedOverview) => number])[] = [
-  ['newVisitors', ({ session }) => session.newVisitors],
-  ['returningVisitors', ({ session }) => session.returningVisitors],
-  ['bounces', ({ session }) => session.bounces],
-  ['uniquePages', ({ page }) => page.uniquePages],
-  ['averageTimeOnPageMs', ({ page }) => page.averageTimeOnPageMs],
-  ['engagedMs', ({ interaction }) => interaction.engagedMs],
-  ['clicksPerSession', ({ interaction }) => interaction.clicksPerSession],
-  ['customEvents', ({ interaction }) => interaction.customEvents],
-  ['sessionsWithErrors', ({ error }) => error.sessionsWithErrors],
-  ['errorRate', ({ error }) => error.errorRate],
-];
 
 export function More() {
   const { overview, overviewBefore, before, params } = useAnalytics();
@@ -31,17 +15,7 @@ export function More() {
       about={{ question: 'getExtendedOverview', params, figures: MORE.map(([name]) => name) }}
       csv={{
         name: 'figures',
-        text: () =>
-          csvOf(
-            ['figure', 'value', ...(earlier === undefined ? [] : ['previous'])],
-            overview.data === undefined
-              ? []
-              : MORE.map(([name, of]) => [
-                  name,
-                  of(overview.data as ExtendedOverview),
-                  ...(earlier === undefined ? [] : [of(earlier)]),
-                ]),
-          ),
+        text: () => (overview.data === undefined ? '' : csvOfMore(overview.data, earlier)),
       }}
       isBusy={overview.isLoading}
     >

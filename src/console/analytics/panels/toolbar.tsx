@@ -1,7 +1,8 @@
-import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
-import { useEffect, useMemo, useState } from 'react';
+import { Button, NativeSelect, Switch } from '@mantine/core';
+import { useMemo, useRef, useState } from 'react';
 import type { KpiComparison } from '../../../client/index.ts';
 import { useAnalytics } from '../context.ts';
+import { useSavedSegments } from '../segments.ts';
 import { AGAINST, type Against } from '../view/against.ts';
 import { type Minutes, PRESETS, type Preset, type Range } from '../view/range.ts';
 import { allZones, MINUTE_MS, ownZone, TEHRAN, UTC, wallAt, type Zone } from '../view/zone.ts';
@@ -9,6 +10,9 @@ import { useWords } from '../words.ts';
 import { useLack } from './change-mark.tsx';
 import { Chips } from './chips.tsx';
 import { CustomRange } from './custom-range.tsx';
+import { Find } from './find.tsx';
+import { PeriodSteps } from './period-steps.tsx';
+import { SaveFilters, SegmentChoice } from './segments.tsx';
 
 const CUSTOM = 'custom';
 
@@ -21,6 +25,7 @@ interface ToolbarProps {
 export function Toolbar({ compared }: ToolbarProps) {
   const { view, change, range } = useAnalytics();
   const { text } = useWords();
+  const saved = useSavedSegments();
   const [isCustom, setIsCustom] = useState(false);
   const [isOpen, setIsOpen] = useState(false);
   const isShown = isCustom || typeof view.choice === 'object';
@@ -40,6 +45,7 @@ export function Toolbar({ compared }: ToolbarProps) {
             { value: CUSTOM, label: text.range.custom },
           ]}
         />
+        <PeriodSteps />
         <Button
           variant="default"
           className="toolbar-open"
@@ -52,7 +58,7 @@ export function Toolbar({ compared }: ToolbarProps) {
         <div className="toolbar-more" id="choices" data-open={isOpen}>
           <ZoneChoice />
           <AgainstChoice />
-          <Find />
+          {view.list === null && <Find label={text.find} />}
         </div>
       </div>
       {isShown && (
@@ -70,7 +76,11 @@ export function Toolbar({ compared }: ToolbarProps) {
           onChoose={(againstMinutes) => change({ againstMinutes })}
         />
       )}
-      <Chips />
+      <div className="filters">
+        <SegmentChoice saved={saved} />
+        <Chips />
+        <SaveFilters saved={saved} />
+      </div>
       <PeriodLine compared={compared} />
     </div>
   );
@@ -88,8 +98,12 @@ function PeriodLine({ compared }: ToolbarProps) {
   const lack = useLack();
   // While the next minute of it is on its way, the figures are those of the one before, and so are these words.
   const bounds = against === null || compared === undefined ? null : boundsOf(compared);
+  const said = useSaid(period(range, view.zone));
   return (
     <p className="period">
+      <span className="unseen" role="status">
+        {said}
+      </span>
       <span>{text.period(period(range, view.zone))}</span>
       {bounds !== null && <span>{text.againstIs(period(bounds, view.zone))}</span>}
       {bounds !== null && range.from < now && range.to > now && (
@@ -98,6 +112,15 @@ function PeriodLine({ compared }: ToolbarProps) {
       {lack !== null && <span>{text.lacks(lack)}</span>}
     </p>
   );
+}
+
+/** Says the period to screen readers when another one was chosen, be it by a key. */
+function useSaid(period: string): string {
+  const { view } = useAnalytics();
+  const first = useRef(view.choice);
+  const isOther = useRef(false);
+  isOther.current ||= first.current !== view.choice;
+  return isOther.current ? period : '';
 }
 
 const boundsOf = ({ from, to }: Pick<KpiComparison['current'], 'from' | 'to'>): Range => ({
@@ -153,33 +176,5 @@ function AgainstChoice() {
         onChange={(event) => change({ isCompared: event.currentTarget.checked })}
       />
     </>
-  );
-}
-
-/** How long after the last letter the lists are cut. */
-const PAUSE_MS = 250;
-
-function Find() {
-  const { view, change } = useAnalytics();
-  const { text } = useWords();
-  const [typed, setTyped] = useState(view.find);
-  const { find } = view;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text is waited for.
-  useEffect(() => {
-    if (typed === find) return;
-    const timer = setTimeout(() => change({ find: typed }), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  // Back and forward in the history.
-  useEffect(() => setTyped(find), [find]);
-  return (
-    <TextInput
-      type="search"
-      className="toolbar-find"
-      label={text.find}
-      placeholder={text.findPlaceholder}
-      value={typed}
-      onChange={(event) => setTyped(event.currentTarget.value)}
-    />
   );
 }

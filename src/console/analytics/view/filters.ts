@@ -25,7 +25,8 @@ export type FilterBy =
   | 'language'
   | 'target'
   | 'event'
-  | 'error';
+  | 'error'
+  | 'visitorType';
 
 export interface Condition {
   readonly by: string;

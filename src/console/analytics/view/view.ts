@@ -22,6 +22,19 @@ export const TABS = {
 } as const;
 export type Group = keyof typeof TABS;
 export type ListId = (typeof TABS)[Group][number] | 'campaigns';
+/** Lists that no panel has. */
+export const MORE_LISTS = [
+  'regions',
+  'cities',
+  'utmMediums',
+  'utmCampaigns',
+  'utmTerms',
+  'utmContents',
+  'visitorTypes',
+] as const;
+/** A list that can be shown whole. */
+export type WholeId = ListId | (typeof MORE_LISTS)[number];
+export const WHOLE_IDS: readonly WholeId[] = [...Object.values(TABS).flat(), 'campaigns', ...MORE_LISTS];
 export type Tabs = { readonly [G in Group]: (typeof TABS)[G][number] };
 const GROUPS = Object.keys(TABS) as readonly Group[];
 
@@ -46,6 +59,14 @@ export interface View {
   readonly segment: string;
   /** Only rows with this text are listed. */
   readonly find: string;
+  /** The list that is shown whole, instead of the panels; null for the panels. */
+  readonly list: WholeId | null;
+  /** Its order: a column, with `-` for descending; empty for that of the answer. */
+  readonly sort: string;
+  /** The custom event whose properties are shown, in the list of these; empty for none. */
+  readonly event: string;
+  /** The property whose values are shown. */
+  readonly property: string;
 }
 
 export const DEFAULT_VIEW: View = {
@@ -67,10 +88,15 @@ export const DEFAULT_VIEW: View = {
   map: 'places',
   segment: '',
   find: '',
+  list: null,
+  sort: '',
+  event: '',
+  property: '',
 };
 
 const SHORT_ZONES: Readonly<Record<string, Zone>> = { utc: UTC, tehran: TEHRAN };
 const LONGEST_FIND = 200;
+const LONGEST_NAME = 512;
 
 /**
  * Reads the view from the part of an address after the question mark. A value that makes no sense counts as absent; `zone`
@@ -95,7 +121,17 @@ export function viewOf(search: string, zone: Zone = UTC): View {
     map: among('map', MAP_FRAMES, DEFAULT_VIEW.map),
     segment: segmentIn(params.get('segment') ?? ''),
     find: (params.get('find') ?? '').slice(0, LONGEST_FIND),
+    ...wholeIn(params),
   };
+}
+
+/** What an address says about a whole list. Without one, the rest means nothing. */
+function wholeIn(params: URLSearchParams): Pick<View, 'list' | 'sort' | 'event' | 'property'> {
+  const list = WHOLE_IDS.find((each) => each === params.get('list')) ?? null;
+  const textOf = (name: string): string => (params.get(name) ?? '').slice(0, LONGEST_NAME);
+  const sort = list === null ? '' : textOf('sort');
+  const event = list === 'customEvents' ? textOf('event') : '';
+  return { list, sort, event, property: event === '' ? '' : textOf('property') };
 }
 
 function choiceOf(params: URLSearchParams): Choice | null {
@@ -123,6 +159,7 @@ const shortOf = (zone: Zone): string =>
 export function searchOf(view: View): string {
   const { choice, against, againstMinutes, isCompared, growth, interval, hours, tabs, map, segment, find } =
     view;
+  const { list, sort, event, property } = view;
   const params = new URLSearchParams();
   const set = (name: string, value: string, other = ''): void => {
     if (value !== other) params.set(name, value);
@@ -145,6 +182,12 @@ export function searchOf(view: View): string {
   set('map', map, DEFAULT_VIEW.map);
   set('segment', segment);
   set('find', find);
+  if (list !== null) {
+    params.set('list', list);
+    set('sort', sort);
+    set('event', event);
+    set('property', property);
+  }
   // These characters are allowed in a query, and keep the address readable.
   return `?${params.toString().replace(/%(?:3A|2F|3D|21|3B|2C)/g, decodeURIComponent)}`;
 }

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import type { Realtime } from '../../src/client/index.ts';
+import { formatOf } from '../../src/console/i18n/format.ts';
+import type { SessionSeed } from '../../src/testing/types.ts';
+import { eventually, gateTo, panel, rowsOf } from './analytics.ts';
+import { withAnalytics } from './analytics-page.ts';
+import { openConsole } from './console.ts';
+
+const MINUTE_MS = 60_000;
+const stage = withAnalytics();
+const format = formatOf('en-GB');
+
+/** A visit that began so many minutes ago. */
+function visit(minutes: number, path: string, referrer = ''): SessionSeed {
+  const startedAt = new Date(stage.service.clock.now().getTime() - minutes * MINUTE_MS).toISOString();
+  const events = [{ type: 'pageview' as const, timestamp: startedAt, path }];
+  return { id: randomUUID(), visitorId: randomUUID(), startedAt, context: { referrer }, events };
+}
+
+beforeAll(() =>
+  stage.service.record([
+    visit(1, '/now'),
+    visit(2, '/now', 'https://www.google.com/'),
+    visit(12, '/before'),
+    visit(14, '/before'),
+  ]),
+);
+
+const figure = async (page: Page, name: string): Promise<string> =>
+  (await page.locator(`.now [data-figure=${name}] dd`).textContent()) ?? '';
+
+test('shows what the service says of the last 5 and 30 minutes, whatever the range is', async () => {
+  const visitor = await stage.analytics('?range=yesterday');
+  const { page } = visitor;
+  await page.locator('.now').scrollIntoViewIfNeeded();
+  const now = await stage.answer<Realtime>(visitor, '/sessions/realtime');
+  expect(now.visitors).toBeGreaterThanOrEqual(4);
+  await eventually(() => figure(page, 'visitorsNow')).toBe(format.number(now.visitors));
+  await eventually(() => figure(page, 'activeVisitors')).toBe(format.number(now.activeVisitors));
+  const rows = await rowsOf(page, 'Now');
+  expect(rows.map(([name]) => name)).toEqual(expect.arrayContaining(['/now', '/before', 'Search', 'Direct']));
+  await panel(page, 'Now').getByRole('button', { name: 'Table' }).click();
+  await eventually(async () => (await rowsOf(page, 'Now')).length).toBe(30);
+  const views = (await rowsOf(page, 'Now')).map(([, , each]) => Number(each));
+  expect(views.reduce((sum, each) => sum + each, 0)).toBe(now.pageviews);
+});
+
+test('a new visit appears by itself, in a range that is over', async () => {
+  const { page } = await stage.analytics('?range=yesterday');
+  await page.locator('.now').scrollIntoViewIfNeeded();
+  const before = Number(await figure(page, 'visitorsNow'));
+  await stage.service.record([visit(0, '/fresh')]);
+  await eventually(async () => Number(await figure(page, 'visitorsNow'))).toBeGreaterThan(before);
+});
+
+test('follows the filters, and a click on its rows sets them', async () => {
+  const visitor = await stage.analytics('?range=7d');
+  const { page, requests } = visitor;
+  await page.locator('.now').scrollIntoViewIfNeeded();
+  await page.locator('.now').getByRole('button', { name: 'Search' }).click();
+  await eventually(() => new URL(page.url()).searchParams.get('segment')).toBe('channel==search');
+  await eventually(() =>
+    requests.some((url) => url.includes('/realtime') && url.includes('segment=channel%3D%3Dsearch')),
+  ).toBe(true);
+  const shown = async () => (await rowsOf(page, 'Now')).map(([name]) => name);
+  await eventually(shown).not.toContain('Direct');
+  // The visits that the demo makes up may be among them.
+  expect(await shown()).toEqual(expect.arrayContaining(['/now', 'Search']));
+  expect(await shown()).not.toContain('/before');
+});
+
+test('the service is gone: the figures are said to be old, and it goes on by itself', async () => {
+  const gate = await gateTo(stage.service.url);
+  try {
+    const { context, page: first } = await stage.analytics('?range=yesterday');
+    const cookies = await context.cookies();
+    await first.close();
+    const visitor = stage.closeLater(await openConsole(stage.browser, { url: gate.url }));
+    await visitor.context.addCookies(cookies);
+    await visitor.visit(`/apps/${stage.service.app}?range=yesterday`);
+    const { page } = visitor;
+    await page.locator('.now').scrollIntoViewIfNeeded();
+    gate.hang();
+    await panel(page, 'Now')
+      .getByText(/^No answer from the service\. These are the figures of \d\d:\d\d\.$/)
+      .waitFor();
+    expect(await page.locator('.now').getAttribute('data-old')).toBe('true');
+    await gate.go();
+    await eventually(() => page.locator('.now[data-old=false]').count()).toBe(1);
+  } finally {
+    await gate.stop();
+  }
+});
+
+test('nobody fits the filters: it says so', async () => {
+  const { page } = await stage.analytics(
+    '?range=7d&segment=page==/now,device==tablet;visitorType==returning',
+  );
+  await page.locator('.now').scrollIntoViewIfNeeded();
+  await page.locator('.now').getByText('Nobody in the last 30 minutes.').waitFor();
+});
