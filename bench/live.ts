@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createAnalytics } from '../src/analytics/analytics.ts';
+import type { Analytics } from '../src/analytics/answers/results.ts';
 import { Memory } from '../src/analytics/memory/memory.ts';
 import { type Database, openDatabase } from '../src/clickhouse/database.ts';
 import { appId } from '../src/domain/ids.ts';
@@ -9,7 +10,7 @@ import { createSealer } from '../src/facts/sealer.ts';
 import { removeFolder } from '../src/remove-folder.ts';
 import { arrive } from './arrivals.ts';
 import type { Case } from './cases.ts';
-import { createRawAnalytics, type RawAnalytics } from './raw/analytics.ts';
+import { createRawAnalytics } from './raw/analytics.ts';
 import type { Recording } from './recording.ts';
 import { NOW } from './shape.ts';
 import { timed } from './statistics.ts';
@@ -140,7 +141,7 @@ const inTurn = <Entry>(entries: readonly Entry[], round: number): readonly Entry
  * Keeps the process busy, as other pollers would. After a second of sleep the processor is slow at first, and
  * a question takes twice the time.
  */
-async function whileMerging(analytics: RawAnalytics, pauseMs: number): Promise<void> {
+async function whileMerging(analytics: Analytics, pauseMs: number): Promise<void> {
   const end = performance.now() + pauseMs;
   while (performance.now() < end) await analytics.overview(SMALL_APP, { from: null, to: null });
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Analytics } from '../src/analytics/answers/results.ts';
 import type { Database, StatementStats } from '../src/clickhouse/database.ts';
 import type { Case } from './cases.ts';
-import type { RawAnalytics } from './raw/analytics.ts';
 import { type Reads, statementsOf } from './reads.ts';
 import type { Recording } from './recording.ts';
 import { timed } from './statistics.ts';
@@ -37,11 +37,11 @@ export interface MeasuredLive extends Measured {
 export interface MeasureDeps {
   readonly db: Database;
   /** With caches. */
-  readonly polled: RawAnalytics;
-  readonly fresh: RawAnalytics;
+  readonly polled: Analytics;
+  readonly fresh: Analytics;
   /** Empties the caches of `fresh`. */
   readonly forget: () => void;
-  readonly raw: RawAnalytics;
+  readonly raw: Analytics;
   readonly countReads: (statements: Awaited<ReturnType<typeof statementsOf>>) => Promise<Reads>;
   /** Returns the statements that have ended since the last call. */
   readonly takeStatements: () => StatementStats[];
@@ -147,7 +147,7 @@ async function rawRun(
   entry: Measured,
   movedMs: number,
 ): Promise<void> {
-  const ask = (analytics: RawAnalytics) => entry.case.ask(analytics, movedMs);
+  const ask = (analytics: Analytics) => entry.case.ask(analytics, movedMs);
   const { ms, cpuMs, result } = await timed(() => ask(raw));
   entry.rawMs.push(ms);
   entry.rawCpuMs.push(cpuMs);

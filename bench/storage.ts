@@ -15,7 +15,7 @@ export interface Storage {
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   raw: ['events'],
   rollups: ['sessions', 'kept_sessions', 'traffic', 'ledger'],
-  'page facts': ['page_facts', 'revisits'],
+  'page facts': ['page_facts', 'revisits', 'event_quarters'],
   'label facts': ['label_facts'],
 };
 /** Tables of the benchmark itself, and small bookkeeping that is neither data nor facts. */

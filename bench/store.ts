@@ -63,6 +63,10 @@ const MADE_BY = [
 
 /** The first one has the raw tables. */
 const MIGRATIONS = readMigrations();
+/** Columns that later ones add to the events are stored when the events are. */
+const OF_EVENTS = MIGRATIONS.filter(({ statements }) =>
+  statements.some((statement) => statement.startsWith('ALTER TABLE events ')),
+);
 
 const checksum = (...texts: readonly string[]): string =>
   createHash('sha256').update(texts.join('\0')).digest('hex');
@@ -80,7 +84,11 @@ export async function openBenchStore(
 ): Promise<BenchStore> {
   const folder = join(dir, `${shape.events}-events-${shape.days}-days`);
   const [raw, ...facts] = MIGRATIONS;
-  const eventsFrom = checksum(raw?.checksum ?? '', ...contents(...GENERATOR.map((file) => join(HERE, file))));
+  const eventsFrom = checksum(
+    raw?.checksum ?? '',
+    ...OF_EVENTS.map((migration) => migration.checksum),
+    ...contents(...GENERATOR.map((file) => join(HERE, file))),
+  );
   const factsFrom = checksum(
     ...facts.map((migration) => migration.checksum),
     ...contents(...MADE_BY.map((file) => join(FACTS, `${file}${COMPILED ? '.js' : '.ts'}`))),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { kpiRange } from '../../src/analytics/range/ranges.ts';
 import { appId } from '../../src/domain/ids.ts';
+import type { Segment } from '../../src/domain/segment.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import type { Oracle } from '../../test/support/oracle/oracle.ts';
 import type { Recording } from '../recording.ts';
@@ -43,6 +44,35 @@ const RANGED: Readonly<Record<string, readonly [path: string, answer: Ranged]>> 
   overview: ['sessions/overview/extended', (oracle, app, range) => oracle.overview(app, range)],
 };
 
+/** Questions with parameters of their own: the segment of the mobile devices, and hours that begin at UTC :15. */
+const SEGMENT = 'device==mobile';
+const MOBILE: Segment = [[{ dimension: 'device', operator: '==', value: 'mobile' }]];
+const KATHMANDU = { interval: 'hour', timezone: 'Asia/Kathmandu' } as const;
+const NARROWED = `segment=${encodeURIComponent(SEGMENT)}`;
+const HOURS = `interval=${KATHMANDU.interval}&timezone=${encodeURIComponent(KATHMANDU.timezone)}`;
+const FURTHER: typeof RANGED = {
+  [`kpis, ${SEGMENT}`]: [
+    `sessions/overview/kpis?${NARROWED}`,
+    (oracle, app, range, now) => oracle.kpis(app, kpiRange(range, epochMs(now)), MOBILE),
+  ],
+  [`pageviews, ${SEGMENT}`]: [
+    `sessions/pageviews?${NARROWED}`,
+    (oracle, app, range) => oracle.pageviews(app, range, undefined, MOBILE),
+  ],
+  'series by hour, Kathmandu': [
+    `sessions/series?${HOURS}`,
+    (oracle, app, range) => oracle.series(app, range, KATHMANDU),
+  ],
+  [`series by hour, Kathmandu, ${SEGMENT}`]: [
+    `sessions/series?${HOURS}&${NARROWED}`,
+    (oracle, app, range) => oracle.series(app, range, KATHMANDU, MOBILE),
+  ],
+  'breakdown by browser': [
+    'sessions/breakdown?by=browser',
+    (oracle, app, range) => oracle.breakdown(app, range, 'browser'),
+  ],
+};
+
 const FIXED = {
   trafficHeatmap: 'sessions/traffic-heatmap',
   audienceActivity: 'sessions/traffic-audience-activity',
@@ -51,7 +81,8 @@ const FIXED = {
 
 const RANGES = 3;
 /** The number of questions with a range of their own. */
-const QUESTIONS = RANGES * Object.keys(RANGED).length + Object.keys(FIXED).length;
+const QUESTIONS =
+  RANGES * (Object.keys(RANGED).length + Object.keys(FURTHER).length) + Object.keys(FIXED).length;
 
 export const POLLED = [...Object.values(RANGED).map(([path]) => path), ...Object.values(FIXED)];
 
@@ -64,13 +95,14 @@ function questionsAbout(site: Site, days: number, end: number): Asked[] {
     'ending now': ({ turn, now }) => ({ from: epochMs(from + turn), to: epochMs(now) }),
     unbounded: () => ({ from: null, to: null }),
   };
-  const ranged = Object.entries(RANGED).flatMap(([endpoint, [path, answer]]) =>
+  const ranged = Object.entries({ ...RANGED, ...FURTHER }).flatMap(([endpoint, [path, answer]]) =>
     Object.entries(ranges).map(
       ([range, of]): Asked => ({
         endpoint,
         range,
         asked: range === 'unbounded' ? 'after an event' : 'new range',
-        path: (at) => `/api/v1/${path}?appId=${app}${bound('from', of(at).from)}${bound('to', of(at).to)}`,
+        path: (at) =>
+          `/api/v1/${path}${path.includes('?') ? '&' : '?'}appId=${app}${bound('from', of(at).from)}${bound('to', of(at).to)}`,
         answer: (oracle, at, clock) => answer(oracle, app, of(at), clock),
       }),
     ),

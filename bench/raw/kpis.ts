@@ -4,10 +4,12 @@ import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../src/answers/kpi
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
+import type { Segment } from '../../src/domain/segment.ts';
 import { epochMs, type Range, toIso } from '../../src/domain/time.ts';
 import { appRange, type RawDatabase } from './ask.ts';
 import { averageMs, perSession, rate } from './rounding.ts';
-import { SESSIONS_SQL } from './sessions-sql.ts';
+import { eventsIn } from './segment.ts';
+import { sessionsSql } from './sessions-sql.ts';
 
 interface SessionTotals {
   readonly sessions: number;
@@ -23,11 +25,11 @@ interface EventTotals {
   readonly errors: number;
 }
 
-const SESSIONS: Query<SessionTotals> = {
+const sessionsOf = (segment: Segment | null): Query<SessionTotals> => ({
   name: 'kpi sessions',
   sql: sql`SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors, sum(bounced) AS bounces, sum(duration_ms) AS durationMs,
     sum(p.pageviews) AS pageviews
-FROM (${SESSIONS_SQL}) AS p`,
+FROM (${sessionsSql(segment)}) AS p`,
   row: z.object({
     sessions: z.number(),
     visitors: z.number(),
@@ -35,17 +37,17 @@ FROM (${SESSIONS_SQL}) AS p`,
     durationMs: z.number(),
     pageviews: z.number(),
   }),
-};
+});
 
-const EVENTS: Query<EventTotals> = {
+const eventsOf = (segment: Segment | null): Query<EventTotals> => ({
   name: 'kpi events',
   sql: sql`SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
 FROM events
 WHERE app_id = {app:UUID}
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
+    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')${eventsIn(segment)}`,
   row: z.object({ pageviews: z.number(), clicks: z.number(), errors: z.number() }),
-};
+});
 
 /** The decimals of each metric, and so the list of metrics. */
 const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
@@ -59,16 +61,32 @@ const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
   pagesPerSession: 2,
 };
 
-export async function kpis(db: RawDatabase, app: AppId, current: Range): Promise<KpiComparison> {
+export async function kpis(
+  db: RawDatabase,
+  app: AppId,
+  current: Range,
+  segment: Segment | null,
+): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
-  const [now, before] = await Promise.all([period(db, app, current), period(db, app, previous)]);
+  const [now, before] = await Promise.all([
+    period(db, app, current, segment),
+    period(db, app, previous, segment),
+  ]);
   return { current: now, previous: before, ...compare(now, before) };
 }
 
-async function period(db: RawDatabase, app: AppId, range: Range): Promise<KpiPeriod> {
+async function period(
+  db: RawDatabase,
+  app: AppId,
+  range: Range,
+  segment: Segment | null,
+): Promise<KpiPeriod> {
   const params = appRange(app, range);
-  const [sessions, events] = await Promise.all([db.queryOne(SESSIONS, params), db.queryOne(EVENTS, params)]);
+  const [sessions, events] = await Promise.all([
+    db.queryOne(sessionsOf(segment), params),
+    db.queryOne(eventsOf(segment), params),
+  ]);
   return {
     from: toIso(range.from),
     to: toIso(range.to),

@@ -5,13 +5,13 @@ import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { appRange, closed, type RawDatabase } from './ask.ts';
-import { SESSIONS_SQL } from './sessions-sql.ts';
+import { sessionsSql } from './sessions-sql.ts';
 
 const LOCATIONS: Query<Location> = {
   name: 'locations',
   sql: sql`SELECT
     nullIf(country, '') AS country, nullIf(region, '') AS region, nullIf(city, '') AS city, latitude, longitude, count() AS count
-FROM (${SESSIONS_SQL})
+FROM (${sessionsSql()})
 WHERE latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0)
 GROUP BY country, region, city, latitude, longitude
 ORDER BY count DESC, country NULLS LAST, region NULLS LAST, city NULLS LAST, latitude, longitude

@@ -3,10 +3,12 @@ import type { ExtendedOverview, NamedShare, PathSessions } from '../../src/answe
 import type { Query } from '../../src/clickhouse/database.ts';
 import { identifier, join, quoted, sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
+import type { Segment } from '../../src/domain/segment.ts';
 import { type OpenRange, toIso } from '../../src/domain/time.ts';
 import { appRange, closed, type RawDatabase } from './ask.ts';
 import { averageMs, perSession, rate } from './rounding.ts';
-import { SESSION_HASH, SESSIONS_SQL } from './sessions-sql.ts';
+import { eventsIn } from './segment.ts';
+import { SESSION_HASH, sessionsSql } from './sessions-sql.ts';
 
 const TOTALS_ROW = z.object({
   sessions: z.number(),
@@ -18,29 +20,29 @@ const TOTALS_ROW = z.object({
   withErrors: z.number(),
 });
 
-const TOTALS: Query<z.infer<typeof TOTALS_ROW>> = {
+const totalsOf = (segment: Segment | null): Query<z.infer<typeof TOTALS_ROW>> => ({
   name: 'overview totals',
   sql: sql`SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors,
     sum(bounced) AS bounces, sum(duration_ms) AS durationMs, sum(p.pageviews) AS pageviews, sum(p.clicks) AS clicks,
     countIf(p.errors > 0) AS withErrors
-FROM (${SESSIONS_SQL}) AS p`,
+FROM (${sessionsSql(segment)}) AS p`,
   row: TOTALS_ROW,
-};
+});
 
 /** Visitors whose first session ever, of those up to the end of the range, started in the range. */
-const NEW_VISITORS: Query<{ newVisitors: number }> = {
+const newVisitorsOf = (segment: Segment | null): Query<{ newVisitors: number }> => ({
   name: 'overview new visitors',
   sql: sql`SELECT count() AS newVisitors
 FROM
 (
-    SELECT min(b.started_at) AS first
+    SELECT cityHash64(b.visitor.2) AS visitor, min(b.started_at) AS first
     FROM all_sessions AS b FINAL
     WHERE b.app_id = {app:UUID} AND b.started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    GROUP BY cityHash64(b.visitor.2)
+    GROUP BY visitor
     HAVING first >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-)`,
+)${segment === null ? sql`` : sql` WHERE visitor IN (SELECT cityHash64(visitor_id) FROM (${sessionsSql(segment)}))`}`,
   row: z.object({ newVisitors: z.number() }),
-};
+});
 
 /** Lists of sessions by value: the list's name in the answer, and the column. */
 const DIMENSIONS = {
@@ -63,11 +65,11 @@ const COLUMNS = Object.entries(DIMENSIONS).map(
 );
 
 /** A row has the value of its list alone; the other ones are empty. */
-const LISTS: Query<{ list: Dimension; name: string; sessions: number }> = {
+const listsOf = (segment: Segment | null): Query<{ list: Dimension; name: string; sessions: number }> => ({
   name: 'overview lists',
   sql: sql`SELECT [${join(Object.keys(DIMENSIONS).map(quoted))}][arrayFirstIndex(absent -> absent = 0, [${join(NAMES.map((list) => sql`grouping(${list})`))}])] AS list,
     concat(${join(NAMES)}) AS value, if(value = '', '(none)', value) AS name, count() AS sessions
-FROM (SELECT ${join(COLUMNS)} FROM (${SESSIONS_SQL}))
+FROM (SELECT ${join(COLUMNS)} FROM (${sessionsSql(segment)}))
 GROUP BY GROUPING SETS (${join(NAMES.map((list) => sql`(${list})`))})
 HAVING value != '' OR list NOT IN ('entryPages', 'exitPages')
 ORDER BY list, sessions DESC, name
@@ -77,7 +79,7 @@ LIMIT 10 BY list`,
     name: z.string(),
     sessions: z.number(),
   }),
-};
+});
 
 const EVENTS_ROW = z.object({
   pageviews: z.number(),
@@ -92,13 +94,13 @@ const IN_RANGE = sql`app_id = {app:UUID}
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 
-const EVENTS: Query<z.infer<typeof EVENTS_ROW>> = {
+const eventsOf = (segment: Segment | null): Query<z.infer<typeof EVENTS_ROW>> => ({
   name: 'overview events',
   sql: sql`SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors,
     countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs, uniqExactIf(path, type = 'pageview') AS uniquePages
-FROM events WHERE ${IN_RANGE}`,
+FROM events WHERE ${IN_RANGE}${eventsIn(segment)}`,
   row: EVENTS_ROW,
-};
+});
 
 const TOPS_ROW = z.object({
   type: z.enum(['pageview', 'click', 'error', 'custom']),
@@ -107,25 +109,30 @@ const TOPS_ROW = z.object({
   sessions: z.number(),
 });
 
-const TOPS: Query<z.infer<typeof TOPS_ROW>> = {
+const topsOf = (segment: Segment | null): Query<z.infer<typeof TOPS_ROW>> => ({
   name: 'overview tops',
   sql: sql`SELECT type, if(type = 'pageview', path, if(label = '', '(none)', label)) AS name, count() AS count,
     uniqExactIf(${SESSION_HASH}, type IN ('pageview', 'error')) AS sessions
-FROM events WHERE ${IN_RANGE} AND type != 'engagement'
+FROM events WHERE ${IN_RANGE}${eventsIn(segment)} AND type != 'engagement'
 GROUP BY type, name
 ORDER BY type, count DESC, name
 LIMIT 10 BY type`,
   row: TOPS_ROW,
-};
+});
 
-export async function overview(db: RawDatabase, app: AppId, range: OpenRange): Promise<ExtendedOverview> {
+export async function overview(
+  db: RawDatabase,
+  app: AppId,
+  range: OpenRange,
+  segment: Segment | null,
+): Promise<ExtendedOverview> {
   const params = appRange(app, closed(range));
   const [totals, { newVisitors }, lists, events, tops] = await Promise.all([
-    db.queryOne(TOTALS, params),
-    db.queryOne(NEW_VISITORS, params),
-    db.query(LISTS, params),
-    db.queryOne(EVENTS, params),
-    db.query(TOPS, params),
+    db.queryOne(totalsOf(segment), params),
+    db.queryOne(newVisitorsOf(segment), params),
+    db.query(listsOf(segment), params),
+    db.queryOne(eventsOf(segment), params),
+    db.query(topsOf(segment), params),
   ]);
   const { sessions } = totals;
   const shares = (list: Dimension): NamedShare[] =>

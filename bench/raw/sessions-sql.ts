@@ -1,4 +1,6 @@
-import { sql } from '../../src/clickhouse/sql.ts';
+import { type Sql, sql } from '../../src/clickhouse/sql.ts';
+import type { Segment } from '../../src/domain/segment.ts';
+import { sessionsIn } from './segment.ts';
 /**
  * Sessions that started in [from, to], merged: one row each, with the whole session's totals and its resolved
  * context. Columns have the names of the answers; '' is absent. `channel` is the smallest signal of any
@@ -7,7 +9,7 @@ import { sql } from '../../src/clickhouse/sql.ts';
  * FINAL merges rows in the order of the table. Grouping by session builds a hash table of all context first, which takes
  * 5 to 17 times the processor time.
  */
-export const SESSIONS_SQL = sql`
+export const sessionsSql = (segment: Segment | null = null): Sql => sql`
 SELECT
     s.started_at AS started_at, s.session AS session, s.last_offset AS duration_ms,
     s.pageviews AS pageviews, s.clicks AS clicks, s.errors AS errors,
@@ -26,7 +28,7 @@ SELECT
 FROM all_sessions AS s FINAL
 WHERE s.app_id = {app:UUID}
     AND s.started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND s.started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
+    AND s.started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')${sessionsIn(segment)}`;
 
 /**
  * A session of `events`. The table of sessions has the same 64 bits in its key. A set of numbers takes less than half

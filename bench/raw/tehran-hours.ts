@@ -8,7 +8,7 @@ import type { AppId } from '../../src/domain/ids.ts';
 import { TEHRAN } from '../../src/domain/tehran-clock.ts';
 import { type EpochMs, epochMs, type Range, toIso } from '../../src/domain/time.ts';
 import { appRange, type RawDatabase } from './ask.ts';
-import { SESSIONS_SQL } from './sessions-sql.ts';
+import { sessionsSql } from './sessions-sql.ts';
 
 /** The figures of one Tehran hour. A visitor counts once in it. */
 interface TehranHour {
@@ -21,7 +21,7 @@ interface TehranHour {
 const SESSIONS: Query<{ hour: number; sessions: number; visitors: number }> = {
   name: 'tehran hours: sessions',
   sql: sql`SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
-FROM (${SESSIONS_SQL}) GROUP BY hour`,
+FROM (${sessionsSql()}) GROUP BY hour`,
   row: z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() }),
 };
 

@@ -4,9 +4,11 @@ import type { GrowthPoint } from '../../src/answers/rows.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
+import type { Segment } from '../../src/domain/segment.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../src/domain/time.ts';
 import { appRange, closed, type RawDatabase } from './ask.ts';
-import { SESSIONS_SQL } from './sessions-sql.ts';
+import { eventsIn } from './segment.ts';
+import { sessionsSql } from './sessions-sql.ts';
 
 /** The first and last instant within the range with a session or an event of the app. */
 const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
@@ -17,40 +19,48 @@ WHERE l.app_id = {app:UUID}`,
   row: z.object({ hours: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
-const SESSIONS: Query<{ day: number; sessions: number; visitors: number }> = {
+const sessionsOf = (segment: Segment | null): Query<{ day: number; sessions: number; visitors: number }> => ({
   name: 'growth sessions',
   sql: sql`SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
-FROM (${SESSIONS_SQL}) GROUP BY day`,
+FROM (${sessionsSql(segment)}) GROUP BY day`,
   row: z.object({ day: z.number(), sessions: z.number(), visitors: z.number() }),
-};
+});
 
-const EVENTS: Query<{ day: number; pageviews: number; clicks: number }> = {
+const eventsOf = (segment: Segment | null): Query<{ day: number; pageviews: number; clicks: number }> => ({
   name: 'growth events',
   sql: sql`SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks
 FROM events
 WHERE app_id = {app:UUID}
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')${eventsIn(segment)}
 GROUP BY day`,
   row: z.object({ day: z.number(), pageviews: z.number(), clicks: z.number() }),
-};
+});
 
-export async function userGrowth(db: RawDatabase, app: AppId, range: OpenRange): Promise<GrowthPoint[]> {
+export async function userGrowth(
+  db: RawDatabase,
+  app: AppId,
+  range: OpenRange,
+  segment: Segment | null,
+): Promise<GrowthPoint[]> {
   const bounded = await withinData(db, app, range);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
   const params = appRange(app, closed(range));
-  const [sessions, events] = await Promise.all([db.query(SESSIONS, params), db.query(EVENTS, params)]);
-  const sessionsOf = new Map(sessions.map((row) => [row.day, row]));
-  const eventsOf = new Map(events.map((row) => [row.day, row]));
+  const [sessions, events] = await Promise.all([
+    db.query(sessionsOf(segment), params),
+    db.query(eventsOf(segment), params),
+  ]);
+  const sessionsAt = new Map(sessions.map((row) => [row.day, row]));
+  const eventsAt = new Map(events.map((row) => [row.day, row]));
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const day = first + i;
     return {
       date: toIso(epochMs(day * DAY_MS)).slice(0, 10),
-      sessions: sessionsOf.get(day)?.sessions ?? 0,
-      visitors: sessionsOf.get(day)?.visitors ?? 0,
-      pageviews: eventsOf.get(day)?.pageviews ?? 0,
-      clicks: eventsOf.get(day)?.clicks ?? 0,
+      sessions: sessionsAt.get(day)?.sessions ?? 0,
+      visitors: sessionsAt.get(day)?.visitors ?? 0,
+      pageviews: eventsAt.get(day)?.pageviews ?? 0,
+      clicks: eventsAt.get(day)?.clicks ?? 0,
     };
   });
 }

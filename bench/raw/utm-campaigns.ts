@@ -5,7 +5,7 @@ import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { appRange, closed, type RawDatabase } from './ask.ts';
-import { SESSIONS_SQL } from './sessions-sql.ts';
+import { sessionsSql } from './sessions-sql.ts';
 
 const UTM: Query<UtmCampaign> = {
   name: 'utm campaigns',
@@ -13,7 +13,7 @@ const UTM: Query<UtmCampaign> = {
     utm_source AS source, nullIf(utm_medium, '') AS medium, nullIf(utm_campaign, '') AS campaign,
     nullIf(utm_term, '') AS term, nullIf(utm_content, '') AS content,
     count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
-FROM (${SESSIONS_SQL})
+FROM (${sessionsSql()})
 WHERE utm_source != ''
 GROUP BY source, medium, campaign, term, content
 ORDER BY sessions DESC, source, medium NULLS LAST, campaign NULLS LAST, term NULLS LAST, content NULLS LAST

@@ -1,5 +1,5 @@
 import { type Sql, sql } from '../../src/clickhouse/sql.ts';
-import { SESSION_HASH, SESSIONS_SQL } from '../raw/sessions-sql.ts';
+import { SESSION_HASH, sessionsSql } from '../raw/sessions-sql.ts';
 
 /** The ways to count, besides the service's. */
 export type Way = 'raw exact' | 'raw uniq' | 'hourly uniqState';
@@ -13,7 +13,7 @@ export interface UsualQuestion {
 const EVENTS = sql`FROM events
 WHERE app_id = {app:UUID} AND type = 'pageview'
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
-const SESSIONS = sql`FROM (${SESSIONS_SQL})`;
+const SESSIONS = sql`FROM (${sessionsSql()})`;
 /** Every hour that the range touches, because a rollup cannot be cut. */
 const HOURS = sql`WHERE app_id = {app:UUID}
     AND hour >= toStartOfHour(fromUnixTimestamp64Milli({from:Int64}, 'UTC')) AND hour <= toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))`;

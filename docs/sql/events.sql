@@ -1,21 +1,10 @@
 -- events
 SELECT
-    name,
-    toInt64(sum(n)) AS events,
-    toInt64(count()) AS sessions,
+    toString(name),
+    toInt64(count()) AS events,
+    toInt64(uniqExact(started_at, session)) AS sessions,
     toInt64(uniqExact(visitor)) AS visitors
 FROM
-(
-    SELECT
-        toString(label) AS name,
-        toUnixTimestamp64Milli(e.started_at) AS started_at,
-        sipHash64(session_id) AS session,
-        count() AS n
-    FROM events AS e
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((toStartOfHour(timestamp) >= 1794909600) AND (toStartOfHour(timestamp) <= 1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))) AND (type = 'click')
-    GROUP BY ALL
-) AS e
-INNER JOIN
 (
     SELECT
         started_at,
@@ -50,7 +39,16 @@ INNER JOIN
         )
     )
     WHERE true
-) AS s USING (started_at, session)
+) AS s
+INNER JOIN
+(
+    SELECT
+        label AS name,
+        toUnixTimestamp64Milli(e.started_at) AS started_at,
+        session
+    FROM events AS e
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND indexHint(((toStartOfHour(timestamp) >= 1794909600) AND (toStartOfHour(timestamp) <= 1795172400))) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))) AND (type = 'click')
+) AS e USING (started_at, session)
 GROUP BY name
 ORDER BY
     events DESC,

@@ -8,11 +8,11 @@ GROUP BY place;
 
 -- parts of hours, places
 SELECT
-    arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)])) AS name,
+    toString(arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)]))),
     count()
 FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
-GROUP BY name;
+GROUP BY arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)]));
 
 -- pending sessions
 SELECT

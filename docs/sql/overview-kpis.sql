@@ -15,12 +15,12 @@ SELECT
     countIf(type = 'click'),
     countIf(type = 'error')
 FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794643200, 1794909600, 1794909600)) AND (((timestamp >= fromUnixTimestamp64Milli(1794645661479, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794646799999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794909600000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794910830122, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))))
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND indexHint(toStartOfHour(timestamp) IN (1794643200, 1794909600, 1794909600)) AND (((timestamp >= fromUnixTimestamp64Milli(1794645661479, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794646799999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794909600000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794910830122, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))))
 GROUP BY slice;
 
 -- parts of hours, totals
 SELECT
-    toString(intDiv(started_at - 1794645661479, 265168644)) AS name,
+    toString(intDiv(started_at - 1794645661479, 265168644)),
     count(),
     sum(bounced),
     sum(duration_ms),
@@ -31,7 +31,7 @@ SELECT
     countIf(prev = -1)
 FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794645661479) AND (started_at < 1794646800000)) OR ((started_at >= 1794909600000) AND (started_at < 1794910830123)) OR ((started_at >= 1794910830123) AND (started_at < 1794913200000)))
-GROUP BY name;
+GROUP BY intDiv(started_at - 1794645661479, 265168644);
 
 -- pending sessions
 SELECT

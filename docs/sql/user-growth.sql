@@ -15,12 +15,12 @@ SELECT
     countIf(type = 'click'),
     countIf(type = 'error')
 FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC')))
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND indexHint(toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC')))
 GROUP BY slice;
 
 -- parts of hours, totals
 SELECT
-    toString(intDiv(started_at - 0, 86400000)) AS name,
+    toString(intDiv(started_at - 0, 86400000)),
     count(),
     sum(bounced),
     sum(duration_ms),
@@ -31,7 +31,7 @@ SELECT
     countIf(prev = -1)
 FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794960000000))
-GROUP BY name;
+GROUP BY intDiv(started_at - 0, 86400000);
 
 -- pending sessions
 SELECT

@@ -1,12 +1,12 @@
 -- parts of hours, campaigns
 SELECT
-    arrayJoin(if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')])) AS name,
+    toString(arrayJoin(if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]))),
     count(),
     countIf(prev < greatest(toInt64(1794910830123), 1794910830123 + (intDiv(started_at - 1794910830123, 265168644) * 265168644))),
     countIf(prev = -1)
 FROM utm_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
-GROUP BY name;
+GROUP BY arrayJoin(if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]));
 
 -- pending sessions
 SELECT

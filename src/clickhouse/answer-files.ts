@@ -11,8 +11,8 @@ import { quoted, type Sql, sql } from './sql.ts';
 
 const MIB = 1024 ** 2;
 
-/** Settings of the first try. It is fast, and enough for almost all answers. */
-const FAST = { max_memory_usage: 32 * MIB };
+/** The memory of the first try. It is fast, and enough for almost all answers. */
+const FAST_BYTES = 32 * MIB;
 /**
  * Settings of the second try: groups and sorts in files. Blocks have few rows, because a row may take kilobytes. With
  * two threads it would be no faster, and need half as much again.
@@ -54,19 +54,20 @@ export class AnswerFiles {
 
   /**
    * Runs a SELECT, and returns its answer. `select` returns its text with more settings. Both tries together take
-   * `seconds` at most. If there is no room for a file, small answers are read without one.
+   * `seconds` at most. `bytes`: the memory of the first try. If there is no room for a file, small answers are read without one.
    */
   async text(
     client: Client,
     select: (more: Settings) => Sql,
-    seconds: number,
+    { seconds, bytes = FAST_BYTES }: { readonly seconds: number; readonly bytes?: number | undefined },
     sending: Sending,
   ): Promise<AnswerText> {
+    const fast = { max_memory_usage: bytes };
     try {
-      return await this.#file(client, select, seconds, sending);
+      return await this.#file(client, select, { seconds, fast }, sending);
     } catch (error) {
       if (!hasNoFile(error)) throw error;
-      const query = sql`${select(FAST)}\nFORMAT JSONCompact`;
+      const query = sql`${select(fast)}\nFORMAT JSONCompact`;
       const { stream } = await client.exec({ ...sending, query });
       return inMemory(await buffer(stream));
     }
@@ -75,7 +76,7 @@ export class AnswerFiles {
   async #file(
     client: Client,
     select: (more: Settings) => Sql,
-    seconds: number,
+    { seconds, fast }: { readonly seconds: number; readonly fast: Settings },
     sending: Sending,
   ): Promise<AnswerFile> {
     const end = performance.now() + 1_000 * seconds;
@@ -85,7 +86,7 @@ export class AnswerFiles {
       return client.command({ ...sending, query });
     };
     try {
-      await run(FAST).catch(async (error: unknown) => {
+      await run(fast).catch(async (error: unknown) => {
         if (engineCode(error) !== MEMORY_LIMIT_EXCEEDED) throw error;
         file.empty();
         collectYoungGarbage();

@@ -36,6 +36,7 @@ export interface InsertOptions extends Written {
 export interface RunOptions {
   readonly lane?: Lane;
   readonly maxSeconds?: number;
+  /** 2 GiB by default; for an answer that may be large, as little as it takes. */
   readonly maxMemoryBytes?: number;
   /**
    * Reads on all cores, for large scans. Small questions are faster on one core, and more of them run at
@@ -178,7 +179,10 @@ export class Database {
     const files = this.#files;
     return this.#run(query, options, async (client, select, sending, seconds) => {
       const own = { query_params: { ...params }, ...sending };
-      if (files !== null) return read(await files.text(client, select, seconds, own));
+      if (files !== null) {
+        const limits = { seconds, bytes: options.maxMemoryBytes };
+        return read(await files.text(client, select, limits, own));
+      }
       const { stream } = await client.exec({ query: inJson(select({})), ...own });
       return read(await textOf(stream, sending.abort_signal));
     });

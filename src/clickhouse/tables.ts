@@ -11,6 +11,7 @@ export const FACTS = [
   'sealed_hours',
   'page_facts',
   'label_facts',
+  'event_quarters',
   'revisits',
   'session_facts',
   'visitor_sessions',

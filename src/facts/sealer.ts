@@ -88,7 +88,7 @@ class RepeatedSealer implements Sealer {
   /** The settings of the last expiry, and when the next one is due (ms of `performance.now`). */
   #expiry = { settings: '', next: 0 };
   readonly #passes: Repeated;
-  /** Facts of an earlier version are looked for once. */
+  /** Facts of an earlier version are looked for until none is left. */
   #hasDetails = false;
   #health: SealingHealth = { lagSeconds: { page: 0, session: 0 }, lastRunAt: null, measuredAt: null };
 
@@ -155,9 +155,9 @@ class RepeatedSealer implements Sealer {
   async #sealAll(signal: AbortSignal): Promise<void> {
     const { db, clock, log } = this.#deps;
     if (!this.#hasDetails) {
-      const bare = await unsealBare({ db }, clock());
-      if (bare > 0) log.info({ apps: bare }, 'facts of an earlier version are built again');
-      this.#hasDetails = true;
+      const { apps, waiting } = await unsealBare({ db }, clock());
+      if (apps > 0) log.info({ apps }, 'facts of an earlier version are built again');
+      this.#hasDetails = waiting === 0;
     }
     const onStretch = (stretch: Stretch): void => log.info(described(stretch), 'sealed');
     await seal({ db, onStretch, signal }, clock(), this.#fairness);

@@ -41,26 +41,38 @@ export async function unseal(
   return apps.size;
 }
 
-const BARE: Query<{ app: string; last: number }> = {
+const BARE: Query<{ app: string }> = {
   name: 'sessions without details',
-  sql: sql`SELECT toString(app_id) AS app, max(started_at) AS last FROM session_facts WHERE session = 0 GROUP BY app_id`,
-  row: z.object({ app: z.string(), last: z.number() }),
+  sql: sql`SELECT DISTINCT toString(app_id) AS app FROM session_facts WHERE session = 0`,
+  row: z.object({ app: z.string() }),
 };
+
+const BARE_OF_APP: Query<{ bare: number }> = {
+  name: 'sessions without details, of an app',
+  sql: sql`SELECT count() AS bare FROM session_facts
+WHERE app_id = {app:UUID} AND session = 0 AND started_at >= {horizon:Int64} AND started_at < {until:Int64}`,
+  row: z.object({ bare: z.number() }),
+};
+
+const OPTIONS = { lane: 'seal', maxSeconds: MAX_SECONDS } as const;
 
 /**
  * Drops the session facts of the apps of which an earlier version wrote some, which lack what segments need. Those from before
- * the horizon stay without. Resolves to the number of apps.
+ * the horizon stay without. Resolves to the number of apps, and of those that wait because a visitor is being erased.
  */
-export async function unsealBare({ db }: SealDeps, now: EpochMs): Promise<number> {
-  const bare = await db.query(BARE, {}, { lane: 'seal', maxSeconds: MAX_SECONDS, everyShard: true });
-  if (bare.length === 0) return 0;
-  const last = new Map(bare.map((row) => [row.app, row.last]));
-  const states = await readStates({ db, only: [...last.keys()] }, 'session', now, true);
-  const only = states
-    .filter(({ app, until, horizon }) => {
-      const at = last.get(app) ?? -1;
-      return at >= horizon && at < until;
-    })
-    .map(({ app }) => app);
-  return only.length === 0 ? 0 : unseal({ db, only }, now, ['session']);
+export async function unsealBare(
+  { db }: SealDeps,
+  now: EpochMs,
+): Promise<{ readonly apps: number; readonly waiting: number }> {
+  const bare = await db.query(BARE, {}, { ...OPTIONS, everyShard: true });
+  if (bare.length === 0) return { apps: 0, waiting: 0 };
+  const read = { db, only: bare.map(({ app }) => app), erasing: true };
+  const only: string[] = [];
+  for (const { app, horizon, until } of await readStates(read, 'session', now, true)) {
+    // Rows from the watermark on are those of runs that ended. They are deleted before anything is sealed there.
+    const own = await db.queryOne(BARE_OF_APP, { app, horizon, until }, OPTIONS);
+    if (own.bare > 0) only.push(app);
+  }
+  const apps = only.length === 0 ? 0 : await unseal({ db, only }, now, ['session']);
+  return { apps, waiting: only.length - apps };
 }

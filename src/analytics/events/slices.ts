@@ -1,23 +1,34 @@
 import { inEachHour } from '../../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { asSpans, floorTo, HOUR_MS } from '../../domain/time.ts';
-import type { EventFacts } from '../input/app-facts.ts';
+import { asSpans, HOUR_MS } from '../../domain/time.ts';
+import type { EventFacts, PageFacts } from '../input/app-facts.ts';
 import { assertKept, planEvents } from '../input/plan-events.ts';
 import { keptRows, type Row } from '../memory/rows.ts';
-import { type Grid, sliceOf, sliceSql } from '../range/grid.ts';
+import { boundsOf, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { rangeOf, type Span } from '../range/plan.ts';
-import { bucket, eventsIn, inRanges, int, isEmpty, ofApp } from '../range/sql.ts';
+import { bucket, eventsIn, inAnyHour, inRanges, int, isEmpty, ofApp } from '../range/sql.ts';
+import { quarterSums } from './quarters.ts';
 import { countsOf } from './totals.ts';
-import { firstUnsealed, HOURS, type HoursOf, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
+import {
+  firstUnsealed,
+  HOURS,
+  type HoursOf,
+  hourAt,
+  SUMS_OF_TRAFFIC,
+  sealedSums,
+  unsealedHours,
+} from './traffic.ts';
 
 /** From here on, Tehran's hours begin at UTC :30. */
 const HALF_HOURS_FROM = Date.UTC(1980, 0, 1);
 
 /**
- * Returns the sums of events by slice of a grid of any slices. `traffic` has the sums of hours that lie in one slice. Raw events
- * are counted of the others, which a slice or the range cuts. Throws `beyond_retention` if such an hour lies before the horizon.
+ * Returns the sums of events by slice of a grid of any slices. `traffic` has the sums of hours that lie in one slice. Of the
+ * others, which a slice or the range cuts, quarters or raw events are counted. Throws `beyond_retention` if such an hour lies
+ * before the horizon.
  */
-export async function sliceSums(facts: EventFacts, grid: Grid): Promise<Row[]> {
+export async function sliceSums(pages: PageFacts, grid: Grid): Promise<Row[]> {
+  const facts = pages.events;
   const of = hoursOf(grid);
   if (of === 'utc') planEvents(facts, [grid], facts.until);
   const cut = cutHours(grid, of);
@@ -29,31 +40,40 @@ export async function sliceSums(facts: EventFacts, grid: Grid): Promise<Row[]> {
       'Points of this time zone do not begin at whole hours, UTC. They need single events of this app, which are',
     );
   }
-  const hours = { start: hourAfter(grid.from, of), end: hourBefore(grid.to + 1, of) };
+  const hours = { start: hourAfter(grid.from, of), end: hourAt(grid.to + 1, of) };
   const until = Math.min(Math.max(hours.start, firstUnsealed(facts, of)), hours.end);
-  const [sealed, unsealed, raw] = await Promise.all([
+  const [sealed, unsealed, parts] = await Promise.all([
     sealedHours(facts, grid, of, { start: hours.start, end: until }, cut),
     unsealedHours(facts, of, [{ start: until, end: hours.end }]),
-    rawHours(facts, grid, cut),
+    cutSums(pages, grid, of, cut),
   ]);
   const isCut = new Set(cut.map(({ start }) => start));
   const whole = unsealed.filter(({ at }) => !isCut.has(at));
-  return [...sealed, ...whole.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]), ...raw];
+  return [...sealed, ...whole.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]), ...parts];
 }
 
-const hourBefore = (at: number, of: HoursOf): number =>
-  floorTo(at + HOURS[of].earlierMs, HOUR_MS) - HOURS[of].earlierMs;
-const hourAfter = (at: number, of: HoursOf): number => hourBefore(at + HOUR_MS - 1, of);
-const isHour = (at: number, of: HoursOf): boolean => hourBefore(at, of) === at;
+/** Sums of the parts of these hours that lie in the range. */
+async function cutSums(
+  pages: PageFacts,
+  grid: Grid,
+  of: HoursOf,
+  cut: readonly Span[],
+): Promise<readonly Row[]> {
+  const { rows, others } = await quarterSums(pages, grid, of, cut);
+  return [...rows, ...(await rawHours(pages.events, grid, others))];
+}
+
+const hourAfter = (at: number, of: HoursOf): number => hourAt(at + HOUR_MS - 1, of);
+const isHour = (at: number, of: HoursOf): boolean => hourAt(at, of) === at;
 
 /** The hours of `traffic` of which the slices cut fewer. */
 const hoursOf = ({ from, starts = [] }: Grid): HoursOf =>
   from >= HALF_HOURS_FROM && starts.some((at) => isHour(at, 'tehran')) ? 'tehran' : 'utc';
 
 /** Hours that lie in several slices, or partly outside of the range, in order. */
-function cutHours({ from, to, starts = [] }: Grid, of: HoursOf): Span[] {
-  const bounds = [from, ...starts.filter((at) => at > from && at <= to), to + 1];
-  const hours = bounds.filter((at) => !isHour(at, of)).map((at) => hourBefore(at, of));
+function cutHours(grid: Grid, of: HoursOf): Span[] {
+  const bounds = boundsOf(grid);
+  const hours = bounds.filter((at) => !isHour(at, of)).map((at) => hourAt(at, of));
   return [...new Set(hours)].map((start) => ({ start, end: start + HOUR_MS }));
 }
 
@@ -93,7 +113,5 @@ async function rawHours(facts: EventFacts, grid: Grid, cut: readonly Span[]): Pr
 
 /** SQL condition: the event lies in the range and in one of these hours. */
 function isPart(grid: Grid, cut: readonly Span[]): Sql {
-  const beside = (cut[0]?.start ?? 0) % HOUR_MS;
-  const numbers = cut.map(({ start }) => int((start - beside) / HOUR_MS));
-  return sql`${inRanges(sql`timestamp`, [grid])} AND intDiv(toUnixTimestamp64Milli(timestamp) - ${int(beside)}, ${int(HOUR_MS)}) IN (${join(numbers)})`;
+  return sql`${inRanges(sql`timestamp`, [grid])} AND ${inAnyHour(sql`toUnixTimestamp64Milli(timestamp)`, cut)}`;
 }

@@ -1,28 +1,27 @@
-import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
+import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, hourOf, type Range } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/sums.ts';
-import type { AppFacts, EventFacts } from '../input/app-facts.ts';
+import type { EventFacts } from '../input/app-facts.ts';
 import { planEvents } from '../input/plan-events.ts';
-import { keptRows, ROW, type Row, sumByKey } from '../memory/rows.ts';
+import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne, byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Plan, plan, spanOf } from '../range/plan.ts';
-import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, int, isEmpty, ofApp, UTC } from '../range/sql.ts';
-import { matchingSessions } from '../segments/matching.ts';
+import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, isEmpty, ofApp, UTC } from '../range/sql.ts';
 import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
 /** For the hours from the watermark on: the sums of every hour are current. */
 const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
 
 export type EventTotals = { readonly [Name in EventSum]: number };
-const TYPES = Object.values(EVENT_SUMS).map(quoted);
+export const TYPES = Object.values(EVENT_SUMS).map(quoted);
 
 /** Names the sums of a row. */
 export const eventTotalsOf = (sums: readonly number[] = []): EventTotals =>
   byName(EVENT_SUM_NAMES, (_, i) => sums[i] ?? 0);
 
 /** Counts the events of each of `ranges`, which are adjacent, in order and of the same length. */
-export async function eventTotals(facts: AppFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
+export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) return [];
   const grid = byPeriod(first, last);
@@ -39,13 +38,11 @@ export async function eventTotals(facts: AppFacts, ranges: readonly Range[]): Pr
  * slice of a bucket of `traffic`.
  */
 export async function eventSums(
-  app: AppFacts,
+  facts: EventFacts,
   ranges: readonly Range[],
   grid: Grid,
   sliceOfBucket: (plans: readonly Plan[]) => Sql,
 ): Promise<readonly Row[]> {
-  if (app.segment !== null) return matchingEvents(app, grid, ranges);
-  const facts = app.events;
   const plans = planEvents(facts, ranges, facts.until, 'day');
   const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
   const isLastHour = ({ from, to }: Range): boolean => from === hourOf(from) && to === facts.extent?.to;
@@ -112,25 +109,3 @@ async function fromStore(facts: EventFacts, parts: readonly Range[], grid: Grid)
 export const countsOf = (grid: Grid, where: Sql): Sql =>
   sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
 FROM events WHERE ${where} GROUP BY slice`;
-
-/**
- * Returns the sums of the events of matching sessions by slice. A session within one slice tells its numbers itself. The events
- * of the others are counted one by one, in their hours. A slice can have two rows. `asked`: see `Matching`.
- */
-export async function matchingEvents(
-  facts: AppFacts,
-  grid: Grid,
-  asked: readonly Range[] = [grid],
-): Promise<readonly Row[]> {
-  const matching = await matchingSessions(facts);
-  const slice = sliceSql(grid, sql`started_at`);
-  const end = sql`started_at + duration_ms`;
-  const isWithin = sql`(started_at >= ${int(grid.from)} AND ${end} <= ${int(grid.to)} AND ${slice} = ${sliceSql(grid, end)})`;
-  const crossing = matching.isEvent(grid, asked, sql`NOT ${isWithin}`);
-  const statement = sql`SELECT toString(${slice}) AS slice, ${join(EVENT_SUM_NAMES.map((name) => sql`toUInt64(sum(${identifier(name)}))`))}
-FROM (${matching.rows(grid, ['duration_ms', ...EVENT_SUM_NAMES], asked)}) WHERE ${isWithin} GROUP BY slice
-UNION ALL
-${countsOf(grid, sql`${crossing} AND type IN (${join(TYPES)})`)}`;
-  const query = { name: 'segment, events', sql: statement, row: ROW };
-  return facts.db.rows(query, { parallel: true, searches: true }, matching.params);
-}

@@ -1,5 +1,5 @@
 import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { HOUR_MS, isWithin } from '../../domain/time.ts';
+import { floorTo, HOUR_MS, isWithin } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/sums.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { keptRows, ROW, type Row } from '../memory/rows.ts';
@@ -22,6 +22,10 @@ export const HOURS = {
   tehran: { code: 3, earlierMs: HOUR_MS / 2 },
 } as const;
 export type HoursOf = keyof typeof HOURS;
+
+/** The start of the hour that contains `at`, epoch ms. */
+export const hourAt = (at: number, of: HoursOf): number =>
+  floorTo(at + HOURS[of].earlierMs, HOUR_MS) - HOURS[of].earlierMs;
 
 /** The start of the first hour that is not sealed as a whole, epoch ms. */
 export const firstUnsealed = ({ until }: EventFacts, of: HoursOf): number => until - HOURS[of].earlierMs;

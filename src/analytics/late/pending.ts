@@ -21,8 +21,11 @@ export interface Pending {
    * otherwise.
    */
   rows(range: Range, columns: readonly SessionColumn[]): Sql | null;
-  /** SQL of the rows as they are now: started_at (epoch ms), session, and `columns`. Null if none can lie in the range. */
-  now(range: Range, columns: readonly SessionColumn[]): Sql | null;
+  /**
+   * SQL of the rows as they are now: started_at (epoch ms), session, and `columns`. Null if none can lie in the range. `starts`,
+   * SQL of rows of a DateTime64, narrows the sessions down to those that start then.
+   */
+  now(range: Range, columns: readonly SessionColumn[], starts?: Sql): Sql | null;
   /** SQL condition on `started_at` (epoch ms) and `session` of a sealed session: it is pending. Null: none is. */
   readonly isLate: Sql | null;
   readonly params: Params;
@@ -41,8 +44,8 @@ export async function pendingSessions(facts: SessionFacts): Promise<Pending> {
         late && lateRows(facts, late, range, columns),
       ]);
     },
-    now: (range, columns) => {
-      const unsealed = unsealedRows(facts, range, columns);
+    now: (range, columns, starts) => {
+      const unsealed = unsealedRows(facts, range, columns, starts);
       return union([
         unsealed &&
           sql`SELECT toUnixTimestamp64Milli(started_at) AS started_at, session, ${named(columns)} FROM (${unsealed})`,
@@ -63,11 +66,12 @@ function unsealedRows(
   facts: SessionFacts,
   { from, to }: Range,
   columns: readonly SessionColumn[],
+  starts?: Sql,
 ): Sql | null {
   const range = { from: epochMs(Math.max(from, facts.until)), to };
   if (range.from > range.to) return null;
   return range.from >= facts.keptFrom
-    ? finalSessions(facts.app, range, columns)
+    ? finalSessions(facts.app, range, columns, starts)
     : mergedSessions(facts, range, columns);
 }
 

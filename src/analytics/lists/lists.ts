@@ -7,7 +7,7 @@ import { lateEventsOf } from '../late/late.ts';
 import { ROW, type Row, sumByKey } from '../memory/rows.ts';
 import { isWide, type Plan } from '../range/plan.ts';
 import { int, unionAll } from '../range/sql.ts';
-import { matchingSessions } from '../segments/matching.ts';
+import { COUNTED, matchingSessions } from '../segments/matching.ts';
 import { pendingRows } from './pending.ts';
 import { edgeRows, matchingRows, nameOf, sealedRows } from './pieces.ts';
 import { type KeyQuestion, summed } from './question.ts';
@@ -144,7 +144,7 @@ async function fromStore<Row extends readonly unknown[]>(
   if (facts.segment !== null) {
     const matching = await matchingSessions(facts);
     const rows = matchingRows(matching.isEvent(range), group);
-    return facts.db.list(query(rows), { parallel: true }, matching.params);
+    return facts.db.list(query(rows), COUNTED, matching.params);
   }
   const { pages } = facts;
   const pieces = piecesOf(asked);

@@ -165,7 +165,7 @@ function rawEdges(facts: PageFacts, plan: Plan, group: KeyGroup): Sql | null {
 
 /** Rows of the events of matching sessions, which fulfil `where`. */
 export const matchingRows = (where: Sql, group: KeyGroup): Sql =>
-  rawRows(group, sql`(session_id, started_at)`, sql`${where} AND type IN (${group.types})`);
+  rawRows(group, sql`(started_at, session)`, sql`${where} AND type IN (${group.types})`);
 
 /** Rows of raw events: `session` counts once for each of its pairs. */
 const rawRows = ({ kind, key, paired }: KeyGroup, session: Sql, where: Sql): Sql => sql`

@@ -8,7 +8,7 @@ import { type AppFacts, closed } from '../input/app-facts.ts';
 import { ROW, type Row } from '../memory/rows.ts';
 import { int } from '../range/sql.ts';
 import { COLUMN_OF } from '../segments/conditions.ts';
-import { matchingSessions } from '../segments/matching.ts';
+import { COUNTED, matchingSessions } from '../segments/matching.ts';
 
 const NO_PAGE: readonly Dimension[] = ['entryPage', 'exitPage'];
 const VALUES = ['pageviews', 'bounced', 'duration_ms'] as const;
@@ -32,7 +32,7 @@ export async function breakdown(
 )
 ${isListed} ORDER BY sessions DESC, name = '', name LIMIT ${int(limit)}`;
   const query = { name: 'breakdown', sql: statement, row: ROW };
-  return mapped(await facts.db.list(query, { parallel: true }, params), rowOf);
+  return mapped(await facts.db.list(query, COUNTED, params), rowOf);
 }
 
 function rowOf([

@@ -7,14 +7,14 @@ import type { EventsQuestion } from '../answers/results.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { assertKept } from '../input/plan-events.ts';
 import { eventsIn, int, ofApp } from '../range/sql.ts';
-import { matchingSessions } from '../segments/matching.ts';
+import { COUNTED, matchingSessions } from '../segments/matching.ts';
 
 const ROW = rowOf([text, number, number, number]);
 
 /** SQL of the name of an event's row, and a condition that selects the events. */
 function rowsOf({ type, property }: EventsQuestion): { readonly name: Sql; readonly where: Sql } {
   const ofType = sql`type = ${quoted(type)}`;
-  if (property === null) return { name: sql`toString(label)`, where: ofType };
+  if (property === null) return { name: sql`label`, where: ofType };
   return {
     name: sql`JSONExtractString(properties, ${quoted(property.key)})`,
     where: sql`${ofType} AND label = ${quoted(property.name)}`,
@@ -38,18 +38,14 @@ export async function events(
   const { name, where } = rowsOf(question);
   // A session lasts at most 24 h.
   const sessions = matching.rows({ from: epochMs(whole.from - DAY_MS), to: whole.to }, [], [whole]);
-  const statement = sql`SELECT name, toInt64(sum(n)) AS events, toInt64(count()) AS sessions, toInt64(uniqExact(visitor)) AS visitors FROM
+  const statement = sql`SELECT toString(name), toInt64(count()) AS events, toInt64(uniqExact(started_at, session)) AS sessions, toInt64(uniqExact(visitor)) AS visitors FROM (${sessions}) AS s
+JOIN
 (
-    SELECT ${name} AS name, toUnixTimestamp64Milli(e.started_at) AS started_at, sipHash64(session_id) AS session, count() AS n
-    FROM events AS e WHERE ${ofApp(facts.app)} AND ${eventsIn([whole])} AND ${where} GROUP BY ALL
-) AS e
-JOIN (${sessions}) AS s USING (started_at, session)
+    SELECT ${name} AS name, toUnixTimestamp64Milli(e.started_at) AS started_at, session
+    FROM events AS e WHERE ${ofApp(facts.app)} AND ${eventsIn([whole])} AND ${where}
+) AS e USING (started_at, session)
 GROUP BY name ORDER BY events DESC, name = '', name LIMIT ${int(limit)}`;
-  const rows = await facts.db.list(
-    { name: 'events', sql: statement, row: ROW },
-    { parallel: true },
-    matching.params,
-  );
+  const rows = await facts.db.list({ name: 'events', sql: statement, row: ROW }, COUNTED, matching.params);
   return mapped(rows, ([found, count, ofEvents, visitors]) => ({
     name: found === '' ? null : found,
     count,

@@ -2,19 +2,34 @@ import { decimalsOf, KPI_FIGURES, UNITS } from '../../answers/figures.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../answers/kpis.ts';
 import { epochMs, type Range, toIso } from '../../domain/time.ts';
 import { figureOf, lastPlaces, ratio } from '../answers/rounding.ts';
-import { type EventTotals, eventTotals } from '../events/totals.ts';
+import { type EventTotals, eventTotals, eventTotalsOf } from '../events/totals.ts';
 import type { AppFacts } from '../input/app-facts.ts';
-import type { SessionTotals } from '../sessions/measures.ts';
+import { sumByKey } from '../memory/rows.ts';
+import { byPeriod } from '../range/grid.ts';
+import { type SessionTotals, totalsOf } from '../sessions/measures.ts';
 import { sessionTotals } from '../sessions/totals.ts';
+import { matchingSlices } from './matching-slices.ts';
 
 export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const periods = [previous, current];
-  const [sessions, events] = await Promise.all([sessionTotals(facts, periods), eventTotals(facts, periods)]);
+  const [sessions, events] = await (facts.segment === null
+    ? Promise.all([sessionTotals(facts, periods), eventTotals(facts.events, periods)])
+    : matchingTotals(facts, previous, current));
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');
   return { current: now, previous: before, ...compare(now, before) };
+}
+
+async function matchingTotals(facts: AppFacts, previous: Range, current: Range) {
+  const periods = [previous, current];
+  const slices = await matchingSlices(facts, byPeriod(previous, current), periods);
+  const [sessions, events] = [sumByKey(slices.sessions), sumByKey(slices.events)];
+  return [
+    periods.map((_, i) => totalsOf(sessions.get(`${i}`))),
+    periods.map((_, i) => eventTotalsOf(events.get(`${i}`))),
+  ] as const;
 }
 
 function period(

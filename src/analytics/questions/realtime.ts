@@ -46,19 +46,13 @@ const topNames = (rows: readonly Row[], group: string): NamedSessions[] =>
     .sort((a, b) => descending(a.sessions, b.sessions) || byText(a.name, b.name))
     .slice(0, TOP);
 
-const SESSION = sql`toUnixTimestamp64Milli(started_at) AS started_at, sipHash64(session_id) AS session`;
+const SESSION = sql`toUnixTimestamp64Milli(started_at) AS started_at, session`;
 
 /** Counts the events of the range, and the sessions and visitors of these events, by minute, channel and country. */
 async function counted(facts: AppFacts, range: Range): Promise<Row[]> {
   const inRange = sql`${ofApp(facts.app)} AND ${eventsIn([range])}`;
-  const [first] = await facts.db.rows({
-    name: 'realtime, first start',
-    sql: sql`SELECT toUnixTimestamp64Milli(min(e.started_at)) FROM events AS e WHERE ${inRange} HAVING count() > 0`,
-    row: rowOf([number]),
-  });
-  if (first === undefined) return [];
   const matching = await matchingSessions(facts);
-  const sessions = matching.rows({ from: epochMs(first[0]), to: range.to }, ['channel', 'country']);
+  const sessions = matching.rowsOfEvents(range, ['channel', 'country']);
   const events = sql`SELECT ${SESSION}, intDiv(toUnixTimestamp64Milli(timestamp) - ${int(range.from)}, ${MINUTE_MS}) AS minute, countIf(type = 'pageview') AS views
 FROM events AS e WHERE ${inRange} GROUP BY 1, 2, 3`;
   const groups = sql`[('all', ''), ('minute', toString(minute)), ('channel', toString(channel)), ('country', toString(country))]`;

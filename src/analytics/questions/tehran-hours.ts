@@ -1,6 +1,6 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
-import { eventTotalsOf, matchingEvents } from '../events/totals.ts';
+import { eventTotalsOf } from '../events/totals.ts';
 import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../events/traffic.ts';
 import type { AppFacts, EventFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
@@ -9,8 +9,8 @@ import { type Span, spanOf } from '../range/plan.ts';
 import { inSpans, ofApp } from '../range/sql.ts';
 import { type TehranTime, tehranTime } from '../range/tehran.ts';
 import { countSessions } from '../sessions/count.ts';
-import { countMatching } from '../sessions/matching.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
+import { matchingSlices } from './matching-slices.ts';
 
 /** The counts of one Tehran hour. A visitor counts once in it. */
 export interface TehranHour {
@@ -23,11 +23,9 @@ export interface TehranHour {
 /** Returns the hours of `range` (whole Tehran hours) with data. */
 export async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]> {
   const grid = byHour(range);
-  const isWhole = facts.segment === null;
-  const [sessions, views] = await Promise.all([
-    isWhole ? sessionsByHour(facts.sessions, grid) : countMatching(facts, TOTALS, grid),
-    isWhole ? pageviewsByHour(facts, grid) : matchingPageviews(facts, grid),
-  ]);
+  const [sessions, views] = await (facts.segment === null
+    ? Promise.all([sessionsByHour(facts.sessions, grid), pageviewsByHour(facts, grid)])
+    : matchingHours(facts, grid));
   const sums = sumByKey(sessions);
   return [...new Set([...sums.keys(), ...views.keys()])].map((hour) => {
     const { sessions: started, visitors } = totalsOf(sums.get(hour));
@@ -56,9 +54,10 @@ FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [
   return keptRows(db, cache, 'tehran hours: sessions', statement);
 }
 
-async function matchingPageviews(facts: AppFacts, grid: Grid): Promise<Map<string, number>> {
-  const sums = sumByKey(await matchingEvents(facts, grid));
-  return new Map([...sums].map(([hour, own]) => [hour, eventTotalsOf(own).pageviews]));
+async function matchingHours(facts: AppFacts, grid: Grid) {
+  const { sessions, events } = await matchingSlices(facts, grid);
+  const views = [...sumByKey(events)].map(([hour, own]) => [hour, eventTotalsOf(own).pageviews] as const);
+  return [sessions, new Map(views)] as const;
 }
 
 async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<string, number>> {

@@ -10,19 +10,16 @@ import { plan, type Span, spanOf } from '../range/plan.ts';
 import { growthDays } from '../range/ranges.ts';
 import { anyOf, inSpans, isEmpty } from '../range/sql.ts';
 import { countSessions } from '../sessions/count.ts';
-import { countMatching } from '../sessions/matching.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
+import { matchingSlices } from './matching-slices.ts';
 
 export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<GrowthPoint[]> {
   const bounded = withinData(facts.extent, range, UTC_DAYS);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
-  const [sessions, events] = await Promise.all([
-    facts.segment === null
-      ? sessionsByDay(facts.sessions, bounded)
-      : countMatching(facts, TOTALS, byDay(bounded)),
-    eventSums(facts, [bounded], byDay(bounded), () => sql`intDiv(toUnixTimestamp(bucket), 86400)`),
-  ]);
+  const { sessions, events } = await (facts.segment === null
+    ? slicesByDay(facts, bounded)
+    : matchingSlices(facts, byDay(bounded)));
   const [sessionsOf, eventsOf] = [sumByKey(sessions), sumByKey(events)];
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const day = `${first + i}`;
@@ -30,6 +27,14 @@ export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<Gro
     const { pageviews, clicks } = eventTotalsOf(eventsOf.get(day));
     return { date: isoDay(epochMs((first + i) * DAY_MS)), sessions: started, visitors, pageviews, clicks };
   });
+}
+
+async function slicesByDay(facts: AppFacts, range: Range) {
+  const [sessions, events] = await Promise.all([
+    sessionsByDay(facts.sessions, range),
+    eventSums(facts.events, [range], byDay(range), () => sql`intDiv(toUnixTimestamp(bucket), 86400)`),
+  ]);
+  return { sessions, events };
 }
 
 /**

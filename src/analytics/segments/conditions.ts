@@ -50,6 +50,10 @@ export const columnsOfSegment = (segment: Segment): SessionColumn[] =>
 export const needsEvents = (segment: Segment): boolean =>
   conditionsOf(segment).some(({ dimension }) => isHappening(dimension));
 
+/** A segment that matches at least as many sessions, without what happened in them. */
+export const withoutEvents = (segment: Segment): Segment =>
+  segment.filter((clause) => !needsEvents([clause]));
+
 /** Whether the segment asks for new or returning visitors. */
 export const asksForType = (segment: Segment): boolean =>
   conditionsOf(segment).some(({ dimension }) => dimension === 'visitorType');
@@ -118,6 +122,6 @@ function happened(
   // A session lasts at most 24 h.
   const hours = inHours([{ from: range.from, to: epochMs(range.to + DAY_MS) }]);
   return sql`(started_at, session) ${holds ? sql`IN` : sql`NOT IN`} (
-        SELECT toUnixTimestamp64Milli(started_at), sipHash64(session_id) FROM events
-        WHERE ${ofApp(app)} AND ${hours} AND type = ${quoted(type)} AND ${fits}${named} AND ${inRanges(sql`started_at`, [range])})`;
+        SELECT toUnixTimestamp64Milli(started_at), session FROM events
+        PREWHERE ${ofApp(app)} AND indexHint(${hours}) AND type = ${quoted(type)} AND ${fits}${named} WHERE ${inRanges(sql`started_at`, [range])})`;
 }

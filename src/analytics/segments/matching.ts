@@ -8,7 +8,7 @@ import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { assertKept } from '../input/plan-events.ts';
 import { type Pending, pendingSessions } from '../late/pending.ts';
 import { eventsIn, inMs, int, ofApp } from '../range/sql.ts';
-import { asksForType, columnsOfSegment, matches, needsEvents } from './conditions.ts';
+import { asksForType, columnsOfSegment, matches, needsEvents, withoutEvents } from './conditions.ts';
 import { isFirstPending, isFirstSealed, newcomers } from './newcomers.ts';
 
 /*
@@ -27,6 +27,8 @@ export interface Matching {
    * `asked`, by default the range, are the adjacent ranges of which the error names the nearest to the last.
    */
   rows(range: Range, columns?: readonly SegmentColumn[], asked?: readonly Range[]): Sql;
+  /** SQL of the same rows, of at least those matching sessions that have events in the range. */
+  rowsOfEvents(range: Range, columns: readonly SegmentColumn[]): Sql;
   /**
    * SQL condition on raw events: they are events of the app in the range, of matching sessions; `those` of them that fulfil a
    * condition on `started_at` and `duration_ms`. Throws `beyond_retention` if events of the range may have expired.
@@ -37,16 +39,27 @@ export interface Matching {
   readonly params: Params;
 }
 
+/**
+ * The options of a statement that counts rows of matching sessions. A set of all visitors takes more memory than a list has by
+ * default, and groups in files take five times as long.
+ */
+export const COUNTED = { parallel: true, maxMemoryBytes: 2 * 1024 ** 3 } as const;
+
 /** Finds the sessions that match the segment; without one, all sessions. Throws `TooManyLate`. */
 export async function matchingSessions({ sessions, events, extent, segment }: AppFacts): Promise<Matching> {
   const { facts, bareUntil } = await withDetails(sessions);
   const pending = await pendingSessions(facts);
   const own = { facts, pending, segment: segment ?? [] };
-  const rows = (range: Range, columns: readonly SegmentColumn[], asked: readonly Range[]): Sql => {
+  const rows = (
+    range: Range,
+    columns: readonly SegmentColumn[],
+    asked: readonly Range[],
+    narrowed: Partial<Own> = {},
+  ): Sql => {
     // Sessions from before the range are read, too.
     const earlier = (asked[0]?.from ?? range.from) - range.from;
     assertKept(extent, asked, epochMs(bareUntil === 0 ? 0 : bareUntil + earlier));
-    return sessionRows(own, range, columns);
+    return sessionRows({ ...own, ...narrowed }, range, columns);
   };
   return {
     params: pending.params,
@@ -54,21 +67,28 @@ export async function matchingSessions({ sessions, events, extent, segment }: Ap
       if (needsEvents(own.segment)) assertKept(extent, asked, events.horizon);
       return rows(range, columns, asked);
     },
+    rowsOfEvents: (range, columns) => {
+      assertKept(extent, [range], events.horizon);
+      const starts = sql`SELECT e.started_at FROM events AS e WHERE ${ofApp(facts.app)} AND ${eventsIn([range])}`;
+      return rows(since24h(range), columns, [range], { starts });
+    },
     isEvent: (range, asked = [range], those) => {
       assertKept(extent, asked, events.horizon);
       const all = sql`${ofApp(facts.app)} AND ${eventsIn([range])}`;
-      // A session lasts at most 24 h. The day before the horizon is kept, too.
-      const began = { from: epochMs(range.from - DAY_MS), to: range.to };
-      const sessions = sql`FROM (${rows(began, ['duration_ms'], asked)}) WHERE started_at + duration_ms >= ${int(range.from)} AND ${those ?? sql`true`}`;
+      const among = (segment: Segment): Sql =>
+        sql`FROM (${rows(since24h(range), ['duration_ms'], asked, { segment })}) WHERE started_at + duration_ms >= ${int(range.from)} AND ${those ?? sql`true`}`;
       const hours =
         those === undefined
           ? sql``
-          : sql` AND toStartOfHour(timestamp) IN (SELECT DISTINCT ${HOURS} ${sessions})`;
-      return sql`${all}${hours} AND (toUnixTimestamp64Milli(started_at), sipHash64(session_id)) IN (SELECT started_at, session ${sessions})`;
+          : sql` AND toStartOfHour(timestamp) IN (SELECT DISTINCT ${HOURS} ${among(withoutEvents(own.segment))})`;
+      return sql`${all}${hours} AND (started_at, session) IN (SELECT fromUnixTimestamp64Milli(started_at, 'UTC'), session ${among(own.segment)})`;
     },
     newcomers: (range) => newcomers(facts, pending, storedPart(range)),
   };
 }
+
+/** When the sessions of a range's events began: a session lasts at most 24 h. The day before the horizon is kept, too. */
+const since24h = ({ from, to }: Range): Range => ({ from: epochMs(from - DAY_MS), to });
 
 /** SQL of the hours of a session, from its start to its last event. */
 const HOURS = sql`toStartOfHour(fromUnixTimestamp64Milli(toInt64(arrayJoin(range(toUInt64(intDiv(started_at, ${HOUR_MS})), toUInt64(intDiv(started_at + duration_ms, ${HOUR_MS}) + 1))) * ${HOUR_MS}), 'UTC'))`;
@@ -77,6 +97,8 @@ interface Own {
   readonly facts: SessionFacts;
   readonly pending: Pending;
   readonly segment: Segment;
+  /** SQL of the only starts that count, rows of a DateTime64. */
+  readonly starts?: Sql;
 }
 
 const NO_TEXT: ReadonlySet<SegmentColumn> = new Set([
@@ -95,7 +117,11 @@ const asInFacts = (column: SegmentColumn): Sql =>
     ? identifier(column)
     : sql`toLowCardinality(${identifier(column)}) AS ${identifier(column)}`;
 
-function sessionRows({ facts, pending, segment }: Own, whole: Range, asked: readonly SegmentColumn[]): Sql {
+function sessionRows(
+  { facts, pending, segment, starts }: Own,
+  whole: Range,
+  asked: readonly SegmentColumn[],
+): Sql {
   const range = storedPart(whole);
   const columns = [...new Set<SegmentColumn>(['visitor', ...asked])];
   const condition = matches(segment, { app: facts.app, range });
@@ -107,9 +133,13 @@ function sessionRows({ facts, pending, segment }: Own, whole: Range, asked: read
     isTyped ? sql`, if(${isFirst()}, 'new', 'returning') AS visitor_type` : sql``;
   const sealed = { start: range.from, end: Math.min(range.to + 1, facts.until) };
   const isSettled = pending.isLate === null ? sql`` : sql` AND NOT (${pending.isLate})`;
-  const where = sql`${facts.where} AND ${inMs(sql`started_at`, [sealed])}${isSettled}`;
+  const startsThen =
+    starts === undefined
+      ? sql``
+      : sql` AND started_at IN (SELECT toUnixTimestamp64Milli(started_at) FROM (${starts}))`;
+  const where = sql`${facts.where} AND ${inMs(sql`started_at`, [sealed])}${isSettled}${startsThen}`;
   const typed = sql`SELECT started_at, session, ${join(needed.map(identifier))}${type(() => isFirstSealed(facts, pending, range))} FROM session_facts WHERE ${where}`;
-  const now = pending.now(range, needed);
+  const now = pending.now(range, needed, starts);
   const parts = [
     sql`SELECT started_at, session, ${join(columns.map(identifier))} FROM ${
       isTyped ? sql`(${typed}) WHERE ${condition}` : sql`session_facts\nWHERE ${where} AND ${condition}`

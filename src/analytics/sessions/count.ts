@@ -1,5 +1,5 @@
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { epochMs } from '../../domain/time.ts';
+import { DAY_MS, epochMs } from '../../domain/time.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
 import { pendingSessions } from '../late/pending.ts';
 import { keptRows, ROW, type Row } from '../memory/rows.ts';
@@ -57,14 +57,16 @@ async function countParts(
     visits === null
       ? []
       : [sql`countIf(prev < ${sinceSql(grid, sliceSql(grid, sql`started_at`))})`, sql`countIf(prev = -1)`];
-  const statement = sql`SELECT ${join([sql`${nameOf(grid, keys, sql`started_at`)} AS name`, sql`count()`, ...values.map((value) => sql`sum(${value})`), ...visitors])}
-FROM ${table} WHERE ${where} AND ${inMs(sql`started_at`, parts)} GROUP BY name`;
-  return keptRows(db, cache, `parts of hours, ${name}`, statement);
+  // The engine groups by a number faster than by its text.
+  const key = keys === null ? sliceSql(grid, sql`started_at`) : sql`arrayJoin(${keys})`;
+  const statement = sql`SELECT ${join([sql`toString(${key})`, sql`count()`, ...values.map((value) => sql`sum(${value})`), ...visitors])}
+FROM ${table} WHERE ${where} AND ${inMs(sql`started_at`, parts)} GROUP BY ${key}`;
+  const isWide = parts.some(({ start, end }) => end - start > WIDE_MS);
+  return keptRows(db, cache, `parts of hours, ${name}`, statement, { parallel: isWide });
 }
 
-/** SQL of the name of a session's row: one for each of its keys, or that of its slice. */
-const nameOf = (grid: Grid, keys: Sql | null, at: Sql): Sql =>
-  keys === null ? sql`toString(${sliceSql(grid, at)})` : sql`arrayJoin(${keys})`;
+/** Parts of buckets are read on one core, whole weeks on all. */
+const WIDE_MS = DAY_MS;
 
 /**
  * Counts what pending sessions change: their own numbers, and the visitors of each slice whom sealed sessions do not count, or

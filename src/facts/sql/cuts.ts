@@ -38,6 +38,7 @@ export const CUTS: { readonly [Kind in FactKind]: readonly Cut[] } = {
     sealedHours('page'),
     ...GRAINED.page.map(grainedCut),
     { table: 'revisits', within: (spans) => inSpans(sql`hour`, spans) },
+    { table: 'event_quarters', within: (spans) => inSpans(sql`bucket`, spans) },
   ],
   session: [
     sealedHours('session'),

@@ -1,7 +1,7 @@
-import { inMs } from '../../clickhouse/literals.ts';
+import { inMs, inSpans } from '../../clickhouse/literals.ts';
 import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { FactKind } from '../../domain/fact-kinds.ts';
-import { DAY_MS, type Span } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS, type Span } from '../../domain/time.ts';
 import { COARSE_UNITS, GRAINED, type Grained, inBuckets, inFinest, UTM } from './tables.ts';
 
 /** A statement about `{apps}`: the run `{run}` writes, and rows of `{dead}` runs are ignored. */
@@ -55,9 +55,20 @@ WHERE ${SOURCE} AND ${inMs(sql`started_at`, spans)} AND prev != -1
 GROUP BY app_id, day, prev_day, ${UTM_LIST}`,
 };
 
+const EVENT_QUARTERS: RollUp = {
+  name: 'event_quarters',
+  unitMs: HOUR_MS,
+  statementOf: (spans) => sql`INSERT INTO event_quarters (app_id, run, bucket, pageviews, clicks, errors)
+SELECT app_id, {run:UInt64}, toDateTime(intDiv(toUnixTimestamp(timestamp), 900) * 900, 'UTC') AS quarter,
+    countIf(type = 'pageview'), countIf(type = 'click'), countIf(type = 'error')
+FROM events
+WHERE app_id IN {apps:Array(UUID)} AND ${inSpans(sql`toStartOfHour(timestamp)`, spans)}
+GROUP BY app_id, quarter`,
+};
+
 /** In this order: coarser buckets are summed from finer ones. */
 export const ROLL_UPS: { readonly [Kind in FactKind]: readonly RollUp[] } = {
-  page: rollUps('page', []),
+  page: rollUps('page', [EVENT_QUARTERS]),
   session: rollUps('session', [RETURN_DAYS, UTM_RETURN_DAYS]),
 };
 

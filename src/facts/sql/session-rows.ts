@@ -57,7 +57,7 @@ export function rowsFromEvents(where: Sql, columns: readonly SessionColumn[], mo
   );
   return sql`(
     WITH toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS at
-    SELECT ${join([sql`app_id`, sql`started_at`, sql`sipHash64(session_id) AS session`, ...states], sql`,\n        `)}${more}
+    SELECT ${join([sql`app_id`, sql`started_at`, sql`session`, ...states], sql`,\n        `)}${more}
     FROM events
     WHERE ${where}
 )`;
