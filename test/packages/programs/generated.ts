@@ -38,6 +38,10 @@ export const answers: Answers = {
   getAudienceActivity: right,
   listLocations: right,
   listUtmCampaigns: right,
+  getSeries: right,
+  listBreakdown: right,
+  listEvents: right,
+  getRealtime: right,
 };
 
 type Created = operations['createApp']['responses'][201]['content']['application/json'];
