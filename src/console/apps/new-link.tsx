@@ -120,10 +120,4 @@ const escaped = (text: string): string => text.replace(/[&"<]/g, (sign) => `&#${
 
 /** The frame for the pages of the named sites. */
 const frameOf = (address: string, name: string): string =>
-  `<iframe
-  src="${address}"
-  title="${escaped(name)}"
-  width="100%"
-  height="900"
-  loading="lazy"
-></iframe>`;
+  `<iframe src="${address}" title="${escaped(name)}" width="100%" height="900" loading="lazy"></iframe>`;

@@ -5,7 +5,6 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { OwnerButton } from '../parts/owner-button.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { readableHost } from '../parts/readable.ts';
-import { When } from '../parts/when.tsx';
 import { Link } from '../shell/router.tsx';
 import { EmptyState, Shown } from '../states.tsx';
 import { type App, analyticsOf, settingsOf, useApps } from './apps.ts';
@@ -58,12 +57,11 @@ function AppTable({ apps }: { readonly apps: readonly App[] }) {
     {
       label: text.access,
       cell: ({ access }) => (
-        <Badge color={access === 'owner' ? 'blue' : 'gray'} variant="light" tt="none">
+        <Badge color={access === 'owner' ? 'blue' : 'gray'} variant="light" tt="none" miw="max-content">
           {text.accesses[access]}
         </Badge>
       ),
     },
-    { label: text.createdAt, cell: ({ createdAt }) => <When at={createdAt} /> },
     {
       label: text.actions,
       cell: (app) => (

@@ -9,7 +9,6 @@ export const apps = {
   domain: 'Domain',
   access: 'Access',
   accesses: { owner: 'Your own', shared: 'Shared with you' },
-  createdAt: 'Created',
   actions: 'Actions',
   open: 'Analytics',
   openApp: (name: string) => `Analytics of ${name}`,

@@ -11,7 +11,6 @@ export const apps: AppsTexts = {
   domain: 'دامنه',
   access: 'دسترسی',
   accesses: { owner: 'از آن شما', shared: 'به اشتراک با شما' },
-  createdAt: 'ساخته‌شده',
   actions: 'کارها',
   open: 'تحلیل‌ها',
   openApp: (name) => `تحلیل‌ها: ${name}`,
