@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Data, LiveQuestion, Params } from '../client/index.ts';
-import { type Answer, ApiError, type Asked, ask, client, type Route } from './api.ts';
+import { type Answer, ApiError, type Asked, ask, client, hear, type Route } from './api.ts';
 
 /** An answer on its way: `data` of before stays while the same question is asked again. */
 export interface Loaded<T> {
@@ -168,7 +168,10 @@ export function useLive<Q extends LiveQuestion>(
       const answers = client.live(question, JSON.parse(key) as Params<Q>, { signal, onConnection });
       for await (const { data } of answers) change({ data, error: null });
     };
-    follow().catch((error: unknown) => change({ error, isConnected: false }));
+    follow().catch((error: unknown) => {
+      if (!signal.aborted) hear(error);
+      change({ error, isConnected: false });
+    });
     return () => {
       change({ isConnected: false });
       stop.abort();

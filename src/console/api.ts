@@ -34,6 +34,11 @@ export function onSignedOut(listener: () => void): void {
   signedOut = listener;
 }
 
+/** Tells the listener of an error that means so, such as the end of a stream. */
+export function hear(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) signedOut();
+}
+
 /** Like the global fetch; tells the listener of a 401. The client's key is not sent: the session counts. */
 async function fetchBySession(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);

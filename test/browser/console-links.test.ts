@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withService } from '../http/operations.ts';
+import { seeAll } from './analytics.ts';
 import { newContext, openBrowser } from './chromium.ts';
 import { findings, openConsole, signedIn, type Viewing } from './console.ts';
 
@@ -176,9 +177,9 @@ test.each(VIEWS)('the page of a link is usable at each width: %j', async (viewin
   for (const kind of ['shared', 'embed']) {
     await page.goto(addressOf(link, kind));
     await page.locator('.tile').first().waitFor();
+    await seeAll(page);
     for (const width of [390, 768, 1440]) {
       await page.setViewportSize({ width, height: 900 });
-      await expect.poll(() => page.locator('.loading').count()).toBe(0);
       const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       expect([kind, width, isWider, await findings(page)]).toEqual([kind, width, false, []]);
     }
