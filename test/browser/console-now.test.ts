@@ -28,13 +28,19 @@ beforeAll(() =>
   ]),
 );
 
+/** Scrolls to the panel, which asks when it is seen. */
+async function seeNow(page: Page): Promise<void> {
+  await panel(page, 'Now').scrollIntoViewIfNeeded();
+  await page.locator('.now').waitFor();
+}
+
 const figure = async (page: Page, name: string): Promise<string> =>
   (await page.locator(`.now [data-figure=${name}] dd`).textContent()) ?? '';
 
 test('shows what the service says of the last 5 and 30 minutes, whatever the range is', async () => {
   const visitor = await stage.analytics('?range=yesterday');
   const { page } = visitor;
-  await page.locator('.now').scrollIntoViewIfNeeded();
+  await seeNow(page);
   const now = await stage.answer<Realtime>(visitor, '/sessions/realtime');
   expect(now.visitors).toBeGreaterThanOrEqual(4);
   await eventually(() => figure(page, 'visitorsNow')).toBe(format.number(now.visitors));
@@ -49,7 +55,7 @@ test('shows what the service says of the last 5 and 30 minutes, whatever the ran
 
 test('a new visit appears by itself, in a range that is over', async () => {
   const { page } = await stage.analytics('?range=yesterday');
-  await page.locator('.now').scrollIntoViewIfNeeded();
+  await seeNow(page);
   const before = Number(await figure(page, 'visitorsNow'));
   await stage.service.record([visit(0, '/fresh')]);
   await eventually(async () => Number(await figure(page, 'visitorsNow'))).toBeGreaterThan(before);
@@ -58,7 +64,7 @@ test('a new visit appears by itself, in a range that is over', async () => {
 test('follows the filters, and a click on its rows sets them', async () => {
   const visitor = await stage.analytics('?range=7d');
   const { page, requests } = visitor;
-  await page.locator('.now').scrollIntoViewIfNeeded();
+  await seeNow(page);
   await page.locator('.now').getByRole('button', { name: 'Search' }).click();
   await eventually(() => new URL(page.url()).searchParams.get('segment')).toBe('channel==search');
   await eventually(() =>
@@ -81,7 +87,7 @@ test('the service is gone: the figures are said to be old, and it goes on by its
     await visitor.context.addCookies(cookies);
     await visitor.visit(`/apps/${stage.service.app}?range=yesterday`);
     const { page } = visitor;
-    await page.locator('.now').scrollIntoViewIfNeeded();
+    await seeNow(page);
     gate.hang();
     await panel(page, 'Now')
       .getByText(/^No answer from the service\. These are the figures of \d\d:\d\d\.$/)
@@ -98,6 +104,6 @@ test('nobody fits the filters: it says so', async () => {
   const { page } = await stage.analytics(
     '?range=7d&segment=page==/now,device==tablet;visitorType==returning',
   );
-  await page.locator('.now').scrollIntoViewIfNeeded();
+  await seeNow(page);
   await page.locator('.now').getByText('Nobody in the last 30 minutes.').waitFor();
 });

@@ -156,11 +156,11 @@ function Page({ live, print }: { readonly live: Live; readonly print: () => void
           <>
             <Kpis of={kpis} before={kpisBefore.data?.current} moments={moments} isLastPartial={cuts.last} />
             <Growth series={series} interval={interval} cuts={cuts} kpis={kpis} />
-            <Now isReachable={live.isReachable} />
             <div className="pair">
               <ListGroup group="pages" />
               <ListGroup group="sources" />
             </div>
+            <Now isReachable={live.isReachable} />
             <Locations />
             <Heatmaps />
             <div className="pair">
