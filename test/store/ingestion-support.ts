@@ -118,16 +118,14 @@ export const stored = (sessions: number, events: number): Totals => ({
   ledgerSessions: events,
 });
 
-/** Sends a batch again while the store does not take it in time, as senders do. */
-export async function sentUntilTaken(
-  ingestion: Ingestion,
-  app: SdkApp,
-  batch: Batch,
+/** Sends again while the store does not take it in time, as senders do. */
+export async function untilTaken<T>(
+  send: () => Promise<T>,
   onRepeat: () => void = () => undefined,
-): Promise<IngestResult> {
+): Promise<T> {
   for (;;) {
     try {
-      return await ingestion.accept(app, batch, REQUEST);
+      return await send();
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
       onRepeat();
@@ -136,3 +134,10 @@ export async function sentUntilTaken(
     await setTimeout(50);
   }
 }
+
+export const sentUntilTaken = (
+  ingestion: Ingestion,
+  app: SdkApp,
+  batch: Batch,
+  onRepeat?: () => void,
+): Promise<IngestResult> => untilTaken(() => ingestion.accept(app, batch, REQUEST), onRepeat);
