@@ -118,17 +118,17 @@ export const stored = (sessions: number, events: number): Totals => ({
   ledgerSessions: events,
 });
 
-/** Sends again while the store does not take it in time, as senders do. */
+/** Sends again while the store does not take it in time, as senders do. `onRepeat` runs before. */
 export async function untilTaken<T>(
   send: () => Promise<T>,
-  onRepeat: () => void = () => undefined,
+  onRepeat: () => unknown = () => undefined,
 ): Promise<T> {
   for (;;) {
     try {
       return await send();
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
-      onRepeat();
+      await onRepeat();
     }
     // A service whose store is away refuses at once. Without a pause, nothing else would get its turn.
     await setTimeout(50);
@@ -139,5 +139,5 @@ export const sentUntilTaken = (
   ingestion: Ingestion,
   app: SdkApp,
   batch: Batch,
-  onRepeat?: () => void,
+  onRepeat?: () => unknown,
 ): Promise<IngestResult> => untilTaken(() => ingestion.accept(app, batch, REQUEST), onRepeat);

@@ -2,14 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { quoted, sql } from '../../src/clickhouse/sql.ts';
-import { AppError } from '../../src/domain/errors.ts';
-import type { Ingestion } from '../../src/ingestion/ingestion.ts';
-import type { Batch } from '../../src/ingestion/wire.ts';
-import type { SdkApp } from '../../src/metadata/types.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { deferred } from '../support/deferred.ts';
+import { passing } from '../support/statements.ts';
 import { serverStore, type TestStore } from '../support/store.ts';
-import { afterLease, ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
+import {
+  afterLease,
+  ingestionOn,
+  newApp,
+  REQUEST,
+  sentUntilTaken,
+  session,
+  stored,
+  totalsOf,
+} from './ingestion-support.ts';
 
 /*
  * The store refuses a flush, and its process stops between any two statements for longer than its lease. Meanwhile the
@@ -28,47 +34,23 @@ afterAll(async () => {
   await stop();
 });
 
-const STATEMENTS = ['query', 'queryOne', 'insert', 'insertText', 'insertFrom', 'command'];
-
 /** A store of which one statement waits for `goOn`: the first that `isIt` accepts. */
 function stopping(db: Database, isIt: (name: string) => boolean) {
   const [reached, gone] = [deferred(), deferred()];
   let isArmed = true;
-  const stopped = new Proxy(db, {
-    get(target, key) {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== 'function') return value;
-      const call = value.bind(target) as (...args: unknown[]) => unknown;
-      if (!STATEMENTS.includes(String(key))) return call;
-      return async (...args: readonly [string | { name: string }, ...unknown[]]) => {
-        const [first] = args;
-        if (isArmed && isIt(typeof first === 'string' ? first : first.name)) {
-          isArmed = false;
-          reached.resolve();
-          await gone.promise;
-        }
-        return call(...args);
-      };
-    },
+  const stopped = passing(db, async ({ name, send }) => {
+    if (isArmed && isIt(name)) {
+      isArmed = false;
+      reached.resolve();
+      await gone.promise;
+    }
+    return send();
   });
   return { db: stopped, reached: reached.promise, goOn: () => gone.resolve() };
 }
 
 const REFUSE = sql`ALTER TABLE events ADD CONSTRAINT refused CHECK app_id != `;
 const MEND = sql`ALTER TABLE events DROP CONSTRAINT IF EXISTS refused`;
-
-/** Sends a batch until it is stored. What is held meanwhile is tried again. */
-async function insist(ingestion: Ingestion, app: SdkApp, batch: Batch): Promise<void> {
-  for (;;) {
-    try {
-      await ingestion.accept(app, batch, REQUEST);
-      return;
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      await ingestion.sweep();
-    }
-  }
-}
 
 interface Kind {
   /** True if the app's flushes are tried on copies of the tables first. */
@@ -107,7 +89,7 @@ async function isStoredOnce(at: number, { isSuspected, half }: Kind): Promise<bo
   await answer;
   other.goOn();
   await taking;
-  await insist(first, app, batch);
+  await sentUntilTaken(first, app, batch, () => first.sweep());
   expect(await totalsOf(store.db, app.id), `stopped before statement ${at}`).toEqual(stored(1, 3));
   return isStopped;
 }

@@ -1,12 +1,11 @@
 import type { Database } from '../../src/clickhouse/database.ts';
 import { deferred } from './deferred.ts';
+import { passing } from './statements.ts';
 
 /** Statements that name neither an app nor a flush. They are about the app if a statement about it was refused before. */
 const OF_ANY = /rehears|put aside|set_aside|views on events/;
 /** A copy of a table is named by chance. */
 const nameOf = (name: string): string => name.replace(/^rehearsal_\w+$/, 'rehearsal_');
-
-const STATEMENTS = ['query', 'queryOne', 'insert', 'insertText', 'insertFrom', 'command'];
 
 /** A store that refuses one statement about an app's flushes for good, because of its content. */
 export interface Refusing {
@@ -56,27 +55,19 @@ export function refusing(db: Database, app: string): Refusing {
       throw error;
     }
   };
-  state.db = new Proxy(db, {
-    get(target, key) {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== 'function') return value;
-      const call = value.bind(target) as (...args: unknown[]) => unknown;
-      if (!STATEMENTS.includes(String(key))) return call;
-      return async (...args: readonly [string | { name: string }, ...unknown[]]) => {
-        const [first] = args;
-        const name = nameOf(typeof first === 'string' ? first : first.name);
-        const text = JSON.stringify(args);
-        if (!isAbout(name, text)) return call(...args);
-        for (const [, flush = ''] of text.matchAll(/\\"flush_id\\":\\"([0-9a-f-]{36})\\"/g)) marks.add(flush);
-        counts.set(name, (counts.get(name) ?? 0) + 1);
-        if (isStopped) await gone.promise;
-        if (name !== state.refused) return called(() => call(...args));
-        hasRefused = true;
-        if (isStopping) isStopped = true;
-        stopped.resolve();
-        throw Object.assign(new Error('Constraint is violated'), { code: '469' });
-      };
-    },
+  state.db = passing(db, async (statement) => {
+    const { args, send } = statement;
+    const name = nameOf(statement.name);
+    const text = JSON.stringify(args);
+    if (!isAbout(name, text)) return send();
+    for (const [, flush = ''] of text.matchAll(/\\"flush_id\\":\\"([0-9a-f-]{36})\\"/g)) marks.add(flush);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    if (isStopped) await gone.promise;
+    if (name !== state.refused) return called(send);
+    hasRefused = true;
+    if (isStopping) isStopped = true;
+    stopped.resolve();
+    throw Object.assign(new Error('Constraint is violated'), { code: '469' });
   });
   return state;
 }

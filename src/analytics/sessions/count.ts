@@ -65,7 +65,7 @@ FROM ${table} WHERE ${where} AND ${inMs(sql`started_at`, parts)} GROUP BY ${key}
   return keptRows(db, cache, `parts of hours, ${name}`, statement, { parallel: isWide });
 }
 
-/** Parts of buckets are read on one core, whole weeks on all. */
+/** Longer parts are read on all cores. */
 const WIDE_MS = DAY_MS;
 
 /**

@@ -1,10 +1,10 @@
 import { Button, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useDeed } from '../answers.ts';
 import { client } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
+import { DeedForm } from '../parts/deed-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Problem } from '../parts/problem.tsx';
 import { go } from '../shell/router.tsx';
 import { keepSecret, settingsOf } from './apps.ts';
 
@@ -16,21 +16,22 @@ function originIn(domain: string): string | null {
 
 /** Creates an app, and goes on to its snippet. */
 export function CreateApp({ onClose }: { readonly onClose: () => void }) {
-  const { actions, apps: text } = useText();
+  const { apps: text } = useText();
   const [name, setName] = useState('');
   const [domain, setDomain] = useState('https://');
   const offered = originIn(domain);
   const deed = useDeed(() => client.createApp({ name: name.trim(), domain: domain.trim() }));
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    const created = await deed.run();
-    if (created === undefined) return;
-    keepSecret(created.data.id, created.data.secretKey);
-    go(settingsOf(created.data));
-  };
   return (
     <Dialog title={text.create} onClose={onClose} isHeld={deed.isRunning}>
-      <form onSubmit={(event) => void submit(event)}>
+      <DeedForm
+        deed={deed}
+        button={text.create}
+        onDone={({ data }) => {
+          keepSecret(data.id, data.secretKey);
+          go(settingsOf(data));
+        }}
+        onClose={onClose}
+      >
         <Text>{text.createText}</Text>
         <TextInput
           label={text.name}
@@ -57,16 +58,7 @@ export function CreateApp({ onClose }: { readonly onClose: () => void }) {
             <bdi>{text.takeDomain(offered)}</bdi>
           </Button>
         )}
-        <Problem error={deed.error} />
-        <div className="buttons">
-          <Button type="submit" loading={deed.isRunning}>
-            {text.create}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {actions.cancel}
-          </Button>
-        </div>
-      </form>
+      </DeedForm>
     </Dialog>
   );
 }

@@ -1,10 +1,10 @@
-import { Button, Text, Textarea } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
 import { useDeed } from '../answers.ts';
 import { ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
+import { DeedForm } from '../parts/deed-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Problem } from '../parts/problem.tsx';
 import type { App, AppLink } from './apps.ts';
 
 export const sitesIn = (lines: string): string[] => lines.split(/[\s,]+/).filter((line) => line !== '');
@@ -39,8 +39,7 @@ interface ChangeProps {
 }
 
 export function ChangeSites({ app, link: { linkId, name, origins }, onClose }: ChangeProps) {
-  const { actions, apps } = useText();
-  const { links: text } = apps;
+  const { links: text } = useText().apps;
   const [lines, setLines] = useState(origins.join('\n'));
   const deed = useDeed(() =>
     ask('PUT /apps/:appId/links/:linkId/origins', {
@@ -48,25 +47,12 @@ export function ChangeSites({ app, link: { linkId, name, origins }, onClose }: C
       body: { origins: sitesIn(lines) },
     }),
   );
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    if ((await deed.run()) !== undefined) onClose();
-  };
   return (
     <Dialog title={text.sitesOf(name)} onClose={onClose} isHeld={deed.isRunning}>
-      <form onSubmit={(event) => void submit(event)}>
+      <DeedForm deed={deed} button={text.saveSites} onDone={onClose} onClose={onClose}>
         <Text>{text.sitesText}</Text>
         <SitesField lines={lines} onChange={setLines} />
-        <Problem error={deed.error} />
-        <div className="buttons">
-          <Button type="submit" loading={deed.isRunning}>
-            {text.saveSites}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {actions.cancel}
-          </Button>
-        </div>
-      </form>
+      </DeedForm>
     </Dialog>
   );
 }

@@ -1,13 +1,13 @@
 import { Button, NativeSelect, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useDeed } from '../answers.ts';
 import { type Answer, ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
 import { endOf, type Lifetime, useLifetimes } from '../parts/choices.ts';
 import { Copy } from '../parts/copy.tsx';
+import { DeedForm } from '../parts/deed-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { focusAtFirst } from '../parts/focus.ts';
-import { Problem } from '../parts/problem.tsx';
 import type { App } from './apps.ts';
 import { SitesField, sitesIn } from './link-sites.tsx';
 
@@ -15,7 +15,7 @@ type Made = Answer<'POST /apps/:appId/links'>;
 
 /** Makes a link. Its address is in the memory of this window only. */
 export function NewLink({ app, onClose }: { readonly app: App; readonly onClose: () => void }) {
-  const { actions, apps } = useText();
+  const { apps } = useText();
   const { links: text } = apps;
   const [name, setName] = useState('');
   const [lifetime, setLifetime] = useState<Lifetime>('month');
@@ -34,10 +34,6 @@ export function NewLink({ app, onClose }: { readonly app: App; readonly onClose:
       },
     }),
   );
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setMade((await deed.run()) ?? null);
-  };
   return (
     <Dialog
       title={made === null ? text.create : text.made}
@@ -45,7 +41,7 @@ export function NewLink({ app, onClose }: { readonly app: App; readonly onClose:
       isHeld={made !== null || deed.isRunning}
     >
       {made === null ? (
-        <form onSubmit={(event) => void submit(event)}>
+        <DeedForm deed={deed} button={text.create} onDone={setMade} onClose={onClose}>
           <Text>{text.createText}</Text>
           <TextInput
             label={text.name}
@@ -76,16 +72,7 @@ export function NewLink({ app, onClose }: { readonly app: App; readonly onClose:
             onChange={(event) => setSegment(event.currentTarget.value)}
           />
           <SitesField lines={sites} onChange={setSites} />
-          <Problem error={deed.error} />
-          <div className="buttons">
-            <Button type="submit" loading={deed.isRunning}>
-              {text.create}
-            </Button>
-            <Button variant="default" onClick={onClose}>
-              {actions.cancel}
-            </Button>
-          </div>
-        </form>
+        </DeedForm>
       ) : (
         <MadeLink made={made} onClose={onClose} />
       )}

@@ -1,5 +1,5 @@
 import { Button, NativeSelect, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { type Deed, useDeed } from '../answers.ts';
 import { type Answer, ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
@@ -13,9 +13,9 @@ import {
 } from '../parts/choices.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Copy } from '../parts/copy.tsx';
+import { DeedForm } from '../parts/deed-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { focusAtFirst } from '../parts/focus.ts';
-import { Problem } from '../parts/problem.tsx';
 import { type Key, useNameOf } from './key.ts';
 
 interface OnKey {
@@ -97,12 +97,8 @@ interface MakeKeyProps {
 
 /** A form whose result is a key. The key is in the memory of this window only. */
 function MakeKey({ title, button, deed, onClose, children }: MakeKeyProps) {
-  const { actions, keys: text } = useText();
+  const { keys: text } = useText();
   const [made, setMade] = useState<Answer<'POST /keys'> | null>(null);
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setMade((await deed.run()) ?? null);
-  };
   return (
     <Dialog
       title={made === null ? title : text.secret}
@@ -110,18 +106,9 @@ function MakeKey({ title, button, deed, onClose, children }: MakeKeyProps) {
       isHeld={made !== null || deed.isRunning}
     >
       {made === null ? (
-        <form onSubmit={(event) => void submit(event)}>
+        <DeedForm deed={deed} button={button} onDone={setMade} onClose={onClose}>
           {children}
-          <Problem error={deed.error} />
-          <div className="buttons">
-            <Button type="submit" loading={deed.isRunning}>
-              {button}
-            </Button>
-            <Button variant="default" onClick={onClose}>
-              {actions.cancel}
-            </Button>
-          </div>
-        </form>
+        </DeedForm>
       ) : (
         <MadeKey apiKey={made.apiKey} onClose={onClose} />
       )}

@@ -1,12 +1,12 @@
 import { Button, NativeSelect, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useDeed } from '../answers.ts';
 import { type Answer, ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
 import { Copy } from '../parts/copy.tsx';
+import { DeedForm } from '../parts/deed-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { focusAtFirst } from '../parts/focus.ts';
-import { Problem } from '../parts/problem.tsx';
 
 type Made = Answer<'POST /members'>;
 
@@ -23,10 +23,6 @@ export function Invite({ again, onClose }: Props) {
   const [role, setRole] = useState<string>(again?.role ?? 'viewer');
   const [made, setMade] = useState<Made | null>(null);
   const deed = useDeed(() => ask('POST /members', { body: { email: email.trim(), role } }));
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setMade((await deed.run()) ?? null);
-  };
   if (made !== null) {
     return (
       <Dialog title={text.made(made.email)} onClose={onClose} isHeld>
@@ -46,7 +42,7 @@ export function Invite({ again, onClose }: Props) {
       onClose={onClose}
       isHeld={deed.isRunning}
     >
-      <form onSubmit={(event) => void submit(event)}>
+      <DeedForm deed={deed} button={text.make} onDone={setMade} onClose={onClose}>
         <Text>{again === undefined ? text.inviteText : text.againText}</Text>
         {again === undefined && (
           <>
@@ -68,16 +64,7 @@ export function Invite({ again, onClose }: Props) {
             />
           </>
         )}
-        <Problem error={deed.error} />
-        <div className="buttons">
-          <Button type="submit" loading={deed.isRunning}>
-            {text.make}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {actions.cancel}
-          </Button>
-        </div>
-      </form>
+      </DeedForm>
     </Dialog>
   );
 }

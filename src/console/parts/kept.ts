@@ -3,35 +3,29 @@
  * nothing is kept.
  */
 
-export function kept(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
+interface Place {
+  readonly get: (key: string) => string | null;
+  readonly set: (key: string, value: string) => void;
 }
 
-export function keep(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // The choice lasts as long as the page.
-  }
-}
+/** `storage`: asked each time, because the look at it can fail, too. */
+const placeIn = (storage: () => Storage): Place => ({
+  get: (key) => {
+    try {
+      return storage().getItem(key);
+    } catch {
+      return null;
+    }
+  },
+  set: (key, value) => {
+    try {
+      storage().setItem(key, value);
+    } catch {
+      // It lasts as long as the page.
+    }
+  },
+});
 
+export const { get: kept, set: keep } = placeIn(() => localStorage);
 /** The same for this tab alone. */
-export function keptInTab(key: string): string | null {
-  try {
-    return sessionStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-export function keepInTab(key: string, value: string): void {
-  try {
-    sessionStorage.setItem(key, value);
-  } catch {
-    // It is in memory.
-  }
-}
+export const { get: keptInTab, set: keepInTab } = placeIn(() => sessionStorage);

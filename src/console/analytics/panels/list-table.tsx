@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useAnalytics } from '../context.ts';
 import { keyOf, type List } from '../lists.ts';
 import { useWords } from '../words.ts';
 import type { ListedRow } from './list-csv.ts';
 import { ListRowCells, ROLES } from './list-row.tsx';
+import { MoreRows } from './more-rows.tsx';
 import { Scroll } from './scroll.tsx';
 
 const FIRST_ROWS = 10;
@@ -21,7 +21,7 @@ export interface ListTableProps {
 
 /** A list as a table; behind each name a bar as long as its first value. */
 export function ListTable({ list, rows, isCompared, isFiltered, label, first = FIRST_ROWS }: ListTableProps) {
-  const { text, format } = useWords();
+  const { text } = useWords();
   const { view } = useAnalytics();
   const [shown, setShown] = useState(first);
   const names = list.kind === 'place' ? ['place'] : list.parts;
@@ -71,16 +71,7 @@ export function ListTable({ list, rows, isCompared, isFiltered, label, first = F
           </tbody>
         </table>
       </Scroll>
-      {left > 0 && (
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          className="more"
-          onClick={() => setShown(shown + MORE_ROWS)}
-        >
-          {text.showMore(format.number(Math.min(left, MORE_ROWS)))}
-        </Button>
-      )}
+      <MoreRows left={left} step={MORE_ROWS} onMore={() => setShown(shown + MORE_ROWS)} />
     </>
   );
 }

@@ -1,10 +1,9 @@
-import { Button, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { useDeed } from '../../answers.ts';
 import { ask } from '../../api.ts';
-import { useText } from '../../i18n/use-text.ts';
+import { DeedForm } from '../../parts/deed-form.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Problem } from '../../parts/problem.tsx';
 import type { SavedSegments } from '../segments.ts';
 import { useWords } from '../words.ts';
 import { useFilterWords } from './filter-words.ts';
@@ -21,7 +20,6 @@ const sameName = (one: string, other: string): boolean =>
 /** Saves the filters of the page under a name. A name that is there gets these filters instead of its own. */
 export function SaveSegment({ all, segment, onSaved, onClose }: Props) {
   const { text } = useWords();
-  const { actions } = useText();
   const words = useFilterWords();
   const [typed, setTyped] = useState('');
   const name = typed.trim();
@@ -32,15 +30,19 @@ export function SaveSegment({ all, segment, onSaved, onClose }: Props) {
       ? ask('POST /segments', { body })
       : ask('PUT /segments/:segmentId', { params: { segmentId: replaced.segmentId }, body });
   });
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    if ((await deed.run()) === undefined) return;
+  const saved = (): void => {
     onSaved();
     onClose();
   };
   return (
     <Dialog title={text.segments.saveTitle} onClose={onClose} isHeld={deed.isRunning}>
-      <form onSubmit={(event) => void submit(event)}>
+      <DeedForm
+        deed={deed}
+        button={replaced === undefined ? text.segments.saveIt : text.segments.replace}
+        isReady={name !== ''}
+        onDone={saved}
+        onClose={onClose}
+      >
         <Text>
           <bdi>{words.segment(segment)}</bdi>
         </Text>
@@ -55,16 +57,7 @@ export function SaveSegment({ all, segment, onSaved, onClose }: Props) {
           data-autofocus
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
-        <Problem error={deed.error} />
-        <div className="buttons">
-          <Button variant="default" onClick={onClose}>
-            {actions.cancel}
-          </Button>
-          <Button type="submit" loading={deed.isRunning} disabled={name === ''}>
-            {replaced === undefined ? text.segments.saveIt : text.segments.replace}
-          </Button>
-        </div>
-      </form>
+      </DeedForm>
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import { useAnalytics } from '../context.ts';
 import { keyOf, type List } from '../lists.ts';
 import type { ListedRow } from '../panels/list-csv.ts';
 import { ListRowCells, ROLES } from '../panels/list-row.tsx';
+import { MoreRows } from '../panels/more-rows.tsx';
 import { Scroll } from '../panels/scroll.tsx';
 import { useWords } from '../words.ts';
 import { columnsOf, nextOrder, type Order } from './sort.ts';
@@ -22,7 +23,7 @@ interface WholeTableProps {
 
 /** All rows of a list. The heads of its columns sort it; on a phone, where there are none, a choice does. */
 export function WholeTable({ list, rows, order, isCompared, label, more }: WholeTableProps) {
-  const { text, format } = useWords();
+  const { text } = useWords();
   const [shown, setShown] = useState(ROWS_AT_ONCE);
   const columns = columnsOf(list, isCompared);
   const figures = new Set<string>(list.figures);
@@ -71,16 +72,7 @@ export function WholeTable({ list, rows, order, isCompared, label, more }: Whole
           </tbody>
         </table>
       </Scroll>
-      {left > 0 && (
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          className="more"
-          onClick={() => setShown(shown + ROWS_AT_ONCE)}
-        >
-          {text.showMore(format.number(Math.min(left, ROWS_AT_ONCE)))}
-        </Button>
-      )}
+      <MoreRows left={left} step={ROWS_AT_ONCE} onMore={() => setShown(shown + ROWS_AT_ONCE)} />
     </>
   );
 }
