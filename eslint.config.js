@@ -69,6 +69,20 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/console/**/*.ts', 'src/console/**/*.tsx'],
+    // Signing in needs cookies, which no browser gives to a page without storage.
+    ignores: ['src/console/parts/kept.ts', 'src/console/sign-in/wanted.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...['localStorage', 'sessionStorage'].map((name) => ({
+          name,
+          message: 'A frame of another site may have none: use src/console/parts/kept.ts.',
+        })),
+      ],
+    },
+  },
+  {
     files: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
     ignores: [SQL_FILE],
     rules: { 'no-restricted-syntax': ['error', ...SQL_CASTS] },

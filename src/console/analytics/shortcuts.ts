@@ -1,4 +1,5 @@
 import { createContext, useContext, useEffect, useRef, useState } from 'react';
+import { keep, kept } from '../parts/kept.ts';
 
 /** A letter, digit or sign, and what it does. */
 export interface Shortcut {
@@ -12,9 +13,9 @@ const KEPT = 'console-shortcuts';
 
 /** Whether single keys do something. A person can switch that off (WCAG 2.1.4); the browser keeps the choice. */
 export function useShortcutSwitch(): readonly [isOn: boolean, turn: (isOn: boolean) => void] {
-  const [isOn, setIsOn] = useState(() => localStorage.getItem(KEPT) !== 'off');
+  const [isOn, setIsOn] = useState(() => kept(KEPT) !== 'off');
   const turn = (next: boolean): void => {
-    localStorage.setItem(KEPT, next ? 'on' : 'off');
+    keep(KEPT, next ? 'on' : 'off');
     setIsOn(next);
   };
   return [isOn, turn];

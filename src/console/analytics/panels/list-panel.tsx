@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { ListParams, LiveQuestion } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { folded } from '../../parts/readable.ts';
-import { Link } from '../../shell/router.tsx';
+import { Link, usePath } from '../../shell/router.tsx';
 import { useAnalytics, useEarlierFigures, useFigures, useInView } from '../context.ts';
 import { compared, type List, listOf, mostRows, rowsOf } from '../lists.ts';
 import { type Group, type ListId, searchOf, TABS } from '../view/view.ts';
@@ -56,7 +56,8 @@ export interface ListPanelProps {
 
 /** A list with its export. */
 export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
-  const { appId, view, params, before, overview } = useAnalytics();
+  const { view, params, before, overview } = useAnalytics();
+  const path = usePath();
   const { text, format, name } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const { current, rows, mostListed } = useRows(list, isInView);
@@ -107,7 +108,7 @@ export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
                 />
                 <Link
                   className="show-all"
-                  to={`/dashboard/apps/${appId}${searchOf({ ...view, list: list.id })}`}
+                  to={`${path}${searchOf({ ...view, list: list.id })}`}
                   aria-label={text.whole.showAllOf(text.lists[list.id])}
                 >
                   {text.whole.showAll}

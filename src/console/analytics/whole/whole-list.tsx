@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import type { ListParams, LiveQuestion, Params } from '../../../client/index.ts';
 import { useSpeech } from '../../i18n/use-text.ts';
 import { folded } from '../../parts/readable.ts';
-import { Link } from '../../shell/router.tsx';
+import { Link, usePath } from '../../shell/router.tsx';
 import { type Analytics, useAnalytics, useEarlierFigures, useFigures } from '../context.ts';
 import { compared, type List, mostRows, rowsOf } from '../lists.ts';
 import { useExport } from '../panels/export-list.ts';
@@ -24,7 +24,7 @@ const NO_LIST = { list: null, sort: '', event: '', property: '', find: '' } as c
 
 /** One list with all its rows, in the place of the panels. */
 export function WholeList() {
-  const { appId, view, change, before } = useAnalytics();
+  const { view, change, before } = useAnalytics();
   const { text, format } = useWords();
   const { locale } = useSpeech().language;
   const list = wholeIn(view);
@@ -51,7 +51,7 @@ export function WholeList() {
   const count = (of: readonly unknown[]): string => format.number(of.length);
   return (
     <div className="whole" ref={top} tabIndex={-1}>
-      <Link to={`/dashboard/apps/${appId}${searchOf({ ...view, ...NO_LIST })}`}>{text.whole.back}</Link>
+      <Link to={`${usePath()}${searchOf({ ...view, ...NO_LIST })}`}>{text.whole.back}</Link>
       <Panel
         title={title}
         note={isCut ? text.whole.cut(format.number(MOST_ROWS)) : undefined}
