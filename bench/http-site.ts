@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ENDPOINTS } from '../src/endpoints/index.ts';
+import type { Endpoint } from '../src/endpoints/endpoint.ts';
+import { questionPath } from '../test/support/questions.ts';
 import type { BenchService } from './service.ts';
 
 const KEYS_PER_APP = 10;
@@ -77,11 +78,7 @@ export async function sendSessions(url: string, site: Site, count: number, days 
   site.pageviews += count;
 }
 
-/** The questions of a poller: all GET endpoints. */
-export const QUESTIONS = ENDPOINTS.filter(({ method }) => method === 'get');
-
 /** A poller's request without its If-None-Match. */
-export function requestHead(path: string, { appId }: Site, key: string): string {
-  const target = path === '/api/v1/apps' ? path : `${path}?appId=${appId}`;
-  return `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAuthorization: Bearer ${key}\r\n`;
+export function requestHead(question: Endpoint, { appId }: Site, key: string): string {
+  return `GET ${questionPath(question, appId)} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAuthorization: Bearer ${key}\r\n`;
 }

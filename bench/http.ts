@@ -3,13 +3,15 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Endpoint } from '../src/endpoints/endpoint.ts';
 import { removeFolder } from '../src/remove-folder.ts';
 import { scriptBeside } from '../test/support/program.ts';
+import { QUESTIONS } from '../test/support/questions.ts';
 import { localRedis } from '../test/support/redis.ts';
 import { recordCounted } from './counted.ts';
 import type { Bytes } from './http-bare.ts';
 import type { Load, Poll } from './http-load.ts';
-import { newSites, QUESTIONS, requestHead, type Site, sendSessions } from './http-site.ts';
+import { newSites, requestHead, type Site, sendSessions } from './http-site.ts';
 import { recordLoad } from './load-cases.ts';
 import type { Recording } from './recording.ts';
 import { percentileOf } from './series.ts';
@@ -141,13 +143,14 @@ class HttpBench {
     progress.step('apps and keys');
     const sites = await newSites(service, extent.apps, signal);
     const port = Number(new URL(service.url).port);
-    for (const { operationId, path } of QUESTIONS.slice(0, extent.endpoints)) {
+    for (const question of QUESTIONS.slice(0, extent.endpoints)) {
+      const { operationId } = question;
       for (const status of [304, 200]) {
         progress.step(`${operationId} ${status}, ${this.#with}`);
         await this.#beside(
           port,
           `${operationId} ${status === 200 ? 'cached 200' : status}`,
-          path,
+          question,
           status,
           sites,
         );
@@ -212,7 +215,7 @@ class HttpBench {
   async #beside(
     port: number,
     answer: string,
-    path: string,
+    question: Endpoint,
     status: number,
     sites: readonly Site[],
   ): Promise<void> {
@@ -220,7 +223,7 @@ class HttpBench {
     const [site] = sites;
     const [key] = site?.keys ?? [];
     if (site === undefined || key === undefined) throw new Error('no site');
-    const head = requestHead(path, site, key);
+    const head = requestHead(question, site, key);
     const first = await ask(port, head, null);
     const etag = status === 304 ? (first.headers.find(([header]) => header === 'etag')?.[1] ?? null) : null;
     const bytes = await ask(port, head, etag);
@@ -258,10 +261,10 @@ class HttpBench {
 
 /** Every key asks every question in turn and sends its tag. `header`: an additional header. */
 function polling(sites: readonly Site[], header = ''): Poll[] {
-  return QUESTIONS.flatMap(({ path }) =>
+  return QUESTIONS.flatMap((question) =>
     sites.flatMap((site) =>
       site.keys.map((key) => ({
-        head: `${requestHead(path, site, key)}${header}`,
+        head: `${requestHead(question, site, key)}${header}`,
         etag: null,
         follows: true,
       })),

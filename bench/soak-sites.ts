@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { ENDPOINTS } from '../src/endpoints/index.ts';
 import { EVENTS_IN_FILL, fill, heavyQuestion } from '../test/faults/heavy.ts';
 import type { App, Running, Tenant } from '../test/faults/support.ts';
 import { type EventStream, openStream } from '../test/support/event-stream.ts';
 import type { Stream } from '../test/support/open-loop.ts';
+import { QUESTIONS, questionPath } from '../test/support/questions.ts';
 import type { Stored } from './counted.ts';
 
 export type Kind = 'poll' | 'question' | 'store' | 'late';
@@ -15,7 +15,6 @@ const SHARES: Readonly<Record<Kind, number>> = { poll: 0.62, question: 0.06, sto
 const FIRST_BATCHES = 2;
 const EVENTS_IN_BATCH = 20;
 const DAY_MS = 86_400_000;
-const POLLED = ENDPOINTS.filter(({ method }) => method === 'get').map(({ path }) => path);
 
 /** An app that is polled, asked, fed and watched, until another one takes its place. */
 interface Site {
@@ -109,11 +108,12 @@ export class Sites {
 
   readonly #ask: Readonly<Record<Kind, (site: Site) => Promise<number>>> = {
     poll: async ({ app, tags, tenant: { key } }) => {
-      const path = POLLED[this.#turn++ % POLLED.length] ?? '';
-      const target = path === '/api/v1/apps' ? path : `${path}?appId=${app.id}`;
+      const question = QUESTIONS[this.#turn++ % QUESTIONS.length];
+      if (question === undefined) throw new Error('no questions');
+      const path = questionPath(question, app.id);
       const known = tags.get(path);
       const headers = known === undefined ? {} : { 'If-None-Match': known };
-      const answer = await this.#service.ask(target, { key, headers });
+      const answer = await this.#service.ask(path, { key, headers });
       tags.set(path, answer.headers['etag'] ?? '');
       return answer.status;
     },

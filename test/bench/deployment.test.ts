@@ -9,6 +9,10 @@ import type { Result } from '../../bench/result/schema.ts';
 import { type OpenService, openService } from '../../src/testing/in-process.ts';
 import { newFolder, runBench } from './runs.ts';
 
+/** Questions that are asked with three ranges each: the seven of the ranges, and five with parameters of their own. */
+const RANGED = 7 + 5;
+/** Questions about a fixed window. */
+const FIXED = 3;
 const SECRET = 'a management secret of more than 32 characters';
 const folder = newFolder();
 let service: OpenService;
@@ -75,7 +79,7 @@ test('every question is exact; what the Public API cannot delete is named', asyn
   expect(code).toBe(0);
   const { cases, notes } = readResult(json);
   const computed = cases.filter(({ measure }) => measure === 'computed');
-  expect(computed).toHaveLength(7 * 3 + 3);
+  expect(computed).toHaveLength(RANGED * 3 + FIXED);
   expect(computed.filter(({ exact }) => exact !== true)).toEqual([]);
   expect(notes).toEqual([
     'With 1 run of each question, `bench compare` has no verdict on questions: it needs 4.',
@@ -151,7 +155,7 @@ test('no answer that is measured as computed can have been kept; two quick resul
     const age = at - Date.parse(to);
     expect(age < 5_000 || age > 86_000_000, `${path} ends ${age} ms ago`).toBe(true);
   }
-  expect(again.size / files.length).toBe(7 + 3);
+  expect(again.size / files.length).toBe(RANGED + FIXED);
   const [a, b] = files.map(readResult) as [Result, Result];
   expect(new Set(a.cases.flatMap(({ labels }) => labels['asked'] ?? []))).toEqual(
     new Set(['new range', 'after an event']),
@@ -159,7 +163,7 @@ test('no answer that is measured as computed can have been kept; two quick resul
   const { compared, left } = compare(a, b, 10);
   expect(left).toEqual([]);
   const questions = compared.filter((entry) => entry.key.startsWith('queries: '));
-  expect(questions).toHaveLength(2 * (7 * 3 + 3));
+  expect(questions).toHaveLength(2 * (RANGED * 3 + FIXED));
   expect(questions.filter(({ verdict }) => verdict === 'too few runs')).toEqual([]);
 });
 

@@ -19,7 +19,7 @@ test('Ctrl+C keeps what was measured: whole files, which say that the run was in
   const { complete, cases } = readResult(json);
   expect(complete).toBe(false);
   const polled = cases.filter(({ measure }) => measure === 'polled' || measure === 'kept');
-  expect(polled).toHaveLength(31);
+  expect(polled).toHaveLength(51);
   for (const { runs, exact } of polled) {
     expect(runs.length).toBeGreaterThanOrEqual(2);
     expect(exact).toBe(true);

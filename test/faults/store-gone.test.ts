@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { expectProblem } from '../http/support.ts';
+import { QUESTIONS, questionPath } from '../support/questions.ts';
 import { folder, started } from './folders.ts';
 import { INSIDE } from './support.ts';
 
@@ -15,9 +15,9 @@ test.each(['the store', 'the whole data folder'])('without %s each answer is a 5
   expect((await service.record(app, ['/a'])).status).toBe(200);
   rmSync(what === 'the store' ? join(dataDir, 'clickhouse') : dataDir, { recursive: true });
   await expect.poll(async () => (await service.ask('/readyz')).status, { timeout: 20_000 }).toBe(503);
-  const reads = ENDPOINTS.filter(({ method, path }) => method === 'get' && path !== '/api/v1/apps');
+  const reads = QUESTIONS.filter(({ operationId }) => operationId !== 'listApps');
   const answers = await Promise.all([
-    ...reads.map(({ path }) => service.ask(`${path}?appId=${app.id}`, { key })),
+    ...reads.map((question) => service.ask(questionPath(question, app.id), { key })),
     service.record(app, ['/b']),
     service.ask('/api/v1/apps', {
       method: 'POST',

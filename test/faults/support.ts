@@ -81,7 +81,7 @@ export function batchOf(app: App, paths: readonly string[], batchId: string = ra
 
 /** Tables, statements, paths of the engine, its version: the service must never reveal them. */
 export const INSIDE =
-  /\bSELECT\b|INSERT INTO|secret_column|clickhouse|\bchdb\b|DB::|UNKNOWN_|\/store\/|schema_migrations|\bat .*:\d+:\d+/i;
+  /\bSELECT\b|INSERT INTO|secret_column|clickhouse|\bchdb\b|DB::|UNKNOWN_|\/store\/|schema_migrations|\.[cm]?[jt]s:\d+:\d+|\bnode:[\w/]+:\d+/i;
 
 let asked = 0;
 /** Returns a new question, which no cached answer fits. */

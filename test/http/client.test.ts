@@ -12,8 +12,8 @@ import {
   type Question,
   UnclearCreationError,
 } from '../../src/client/index.ts';
-import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { EXAMPLE_RANGE, EXAMPLES } from '../../src/http/docs/openapi-examples.ts';
+import { QUESTIONS } from '../support/questions.ts';
 import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 
@@ -22,8 +22,7 @@ beforeAll(() => service().record(SAMPLE));
 const client = (apiKey = service().key): Client => createClient({ baseUrl: service().url, apiKey });
 
 test('knows every operation and where it is', () => {
-  const questions = ENDPOINTS.filter(({ method }) => method === 'get');
-  expect(PATHS).toEqual(Object.fromEntries(questions.map(({ operationId, path }) => [operationId, path])));
+  expect(PATHS).toEqual(Object.fromEntries(QUESTIONS.map(({ operationId, path }) => [operationId, path])));
 });
 
 test('takes nothing of the service, and no package, into a bundle', async () => {

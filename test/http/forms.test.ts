@@ -8,7 +8,8 @@ import { z } from 'zod';
 import { identifier, join as listed, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { type Column, columnsOf } from '../../src/http/forms/columns.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
-import { askRightly, requiredBy, withService } from './operations.ts';
+import { requiredBy } from '../support/questions.ts';
+import { askRightly, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf } from './support.ts';
 

@@ -9,8 +9,9 @@ import { EXAMPLE_BODY, EXAMPLE_RANGE } from '../../src/http/docs/openapi-example
 import { EVENT_STREAM } from '../../src/http/forms/event-stream.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
 import { openStream } from '../support/event-stream.ts';
+import { requiredBy } from '../support/questions.ts';
 import { DOCUMENT_TEXT, DOCUMENTED, documentedSchema, formsOf, likeExample } from './openapi-support.ts';
-import { requiredBy, withService } from './operations.ts';
+import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { type Answer, type Ask, endpointOf, sendRaw } from './support.ts';
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import { parametersOf } from '../../src/endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
+import { requiredBy } from '../support/questions.ts';
 import {
   type Answer,
   type Ask,
@@ -33,14 +34,6 @@ export const isAboutApp = (operationId: string): boolean => 'appId' in parameter
 export const OPERATIONS = ENDPOINTS.map(({ operationId }) => operationId);
 export const READING = OPERATIONS.filter((operationId) => endpointOf(operationId).method === 'get');
 export const ABOUT_APP = OPERATIONS.filter(isAboutApp);
-
-/** The other parameters that an operation requires. */
-const REQUIRED: Readonly<Record<string, string>> = {
-  getSeries: '&interval=day',
-  listBreakdown: '&by=country',
-  listEvents: '&type=custom',
-};
-export const requiredBy = (operationId: string): string => REQUIRED[operationId] ?? '';
 
 /** Sends a valid request of the operation, changed by `more`. */
 export function askRightly(

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type EventStream, openStream } from '../support/event-stream.ts';
-import { ABOUT_APP, requiredBy, withService } from './operations.ts';
+import { requiredBy } from '../support/questions.ts';
+import { ABOUT_APP, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf, expectProblem, type Tenant } from './support.ts';
 

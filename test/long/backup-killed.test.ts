@@ -8,11 +8,11 @@ import { afterAll, expect, test } from 'vitest';
 import { UNFINISHED } from '../../src/backup/contents.ts';
 import { backupOf } from '../../src/cli/backups.ts';
 import { readConfig } from '../../src/config.ts';
-import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
 import { fill } from '../faults/heavy.ts';
 import { type Running, running, SECRET } from '../faults/support.ts';
 import { program, ROOT } from '../support/program.ts';
+import { QUESTIONS, questionPath } from '../support/questions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'analytics-backup-killed-'));
 afterAll(() => removeFolder(folder));
@@ -54,20 +54,20 @@ const minute = (): number => Math.floor(Date.now() / 60_000);
 
 /** Expects the same answer of both services to every question, each asked of both within one minute. */
 async function expectSameAnswers(services: readonly Running[], app: string, key: string): Promise<void> {
-  for (const { method, path } of ENDPOINTS) {
-    if (method !== 'get') continue;
-    const query =
-      path === '/api/v1/apps' ? '' : `?appId=${app}${/kpis|pageviews|utm/.test(path) ? PAST : ''}`;
+  for (const question of QUESTIONS) {
+    const path = `${questionPath(question, app)}${/kpis|pageviews|utm/.test(question.path) ? PAST : ''}`;
     for (let isSettled = false; !isSettled; ) {
       const begun = minute();
       const [one, other] = await Promise.all(
         services.map(async (service) => {
-          const { status, json } = await service.ask(`${path}${query}`, { key });
+          const { status, json } = await service.ask(path, { key });
           return { status, json };
         }),
       );
       isSettled = minute() === begun;
-      if (isSettled) expect(one, path).toEqual(other);
+      if (!isSettled) continue;
+      expect(one, path).toMatchObject({ status: 200 });
+      expect(one, path).toEqual(other);
     }
   }
 }

@@ -6,8 +6,8 @@ import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { signManagementToken } from '../../src/management/token.ts';
 import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
 import { batchOf, type Running, running, SECRET, type Tenant } from '../faults/support.ts';
-import { requiredBy } from '../http/operations.ts';
 import { type Answer, type Ask, expectProblem, send } from '../http/support.ts';
+import { requiredBy } from '../support/questions.ts';
 
 let service: Running;
 let owner: Tenant;

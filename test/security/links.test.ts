@@ -7,7 +7,7 @@ import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { ConsoleAnswers } from '../../src/http/console/schemas.ts';
 import { newLinkToken } from '../../src/metadata/credentials.ts';
 import type { CreatedLink } from '../../src/metadata/links.ts';
-import { ABOUT_APP, parameters, requiredBy, withService } from '../http/operations.ts';
+import { ABOUT_APP, parameters, withService } from '../http/operations.ts';
 import { AT_NOON } from '../http/sample.ts';
 import {
   type Answer,
@@ -18,6 +18,7 @@ import {
   send,
   type Tenant,
 } from '../http/support.ts';
+import { requiredBy } from '../support/questions.ts';
 
 const service = withService({ ...AT_NOON, env: { TRUST_PROXY: '1' } });
 let mine: Tenant;

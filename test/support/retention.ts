@@ -13,7 +13,14 @@ import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
 import { unseal } from '../../src/facts/unseal.ts';
 import { type Case, casesWith, instantsOf, type Probe } from './generate.ts';
-import { ABOUT_ALL, aboutRange, outcome, type Question, type Subject } from './oracle/compare.ts';
+import {
+  ABOUT_ALL,
+  aboutRange,
+  outcome,
+  type Question,
+  type Source,
+  type Subject,
+} from './oracle/compare.ts';
 import { KNOWN_DOMAIN, known } from './oracle/known.ts';
 import type { Delivery } from './oracle/model.ts';
 import { createOracle, type Oracle } from './oracle/oracle.ts';
@@ -158,59 +165,50 @@ export class Play {
       }
     }
     for (const { asked, ...whole } of this.#story.probes) {
-      refused += await this.#compareRange(oracle, whole);
-      if (asked?.segment) refused += await this.#compareRange(oracle, { ...whole, asked });
+      refused += await expectRange(this.#subject, this.app.id, oracle, whole);
+      if (asked?.segment)
+        refused += await expectRange(this.#subject, this.app.id, oracle, { ...whole, asked });
     }
     return refused;
   }
+}
 
-  async #compareRange(oracle: Oracle, probe: Probe): Promise<number> {
-    let refused = 0;
-    const questions = aboutRange(probe);
-    for (const [i, question] of questions.entries()) {
-      // The KPIs, which come first, are asked about closed ranges only.
-      const again = (nearest: Nearest) => {
-        const all = aboutRange({ ...probe, range: nearest });
-        return all[all.length - questions.length + i] as Question;
-      };
-      if (await this.#answered(oracle, question, again, needsEvents(probe))) refused += 1;
-    }
-    return refused;
-  }
-
-  async #answered(
-    oracle: Oracle,
-    { name, ask }: Question,
-    again: (nearest: Nearest) => Question,
-    readsEvents: boolean,
-  ): Promise<boolean> {
-    const { analytics, clock } = this.#subject;
-    const { id } = this.app;
-    const answer = await outcome(() => ask(analytics, id, clock.now)).catch((error: unknown) => error);
+/**
+ * Asks all questions about a range. Expects each answer to be as by brute force, or refused with bounds whose answer is. Returns
+ * how many were refused.
+ */
+export async function expectRange(
+  { analytics, clock }: Subject,
+  app: AppId,
+  oracle: Oracle,
+  probe: Probe,
+): Promise<number> {
+  let refused = 0;
+  const asked = (question: Question, source: Source) => outcome(() => question.ask(source, app, clock.now));
+  const questions = aboutRange(probe);
+  for (const [i, question] of questions.entries()) {
+    const { name } = question;
+    const answer = await asked(question, analytics).catch((error: unknown) => error);
     if (!(answer instanceof Error)) {
-      expect(answer, name).toEqual(await outcome(() => ask(oracle, id, clock.now)));
-      return false;
+      expect(answer, name).toEqual(await asked(question, oracle));
+      continue;
     }
     if (!(answer instanceof AppError) || answer.code !== 'beyond_retention') throw answer;
-    if (!readsEvents) expect(OF_SESSIONS, name).not.toContain(name.split(' ')[0]);
+    if (!needsEvents(probe)) expect(OF_SESSIONS, name).not.toContain(name.split(' ')[0]);
     const { from, to } = answer.nearest ?? {};
-    const next = again({ from: Date.parse(from ?? ''), to: Date.parse(to ?? '') });
-    const [found, expected] = await Promise.all(
-      [analytics, oracle].map((source) => outcome(() => next.ask(source, id, clock.now))),
-    );
+    // The KPIs, which come first, are asked about closed ranges only.
+    const all = aboutRange({ ...probe, range: { from: Date.parse(from ?? ''), to: Date.parse(to ?? '') } });
+    const next = all[all.length - questions.length + i] as Question;
+    const [found, expected] = await Promise.all([asked(next, analytics), asked(next, oracle)]);
     expect(found, `${next.name} instead of ${name}`).toEqual(expected);
-    return true;
+    refused += 1;
   }
+  return refused;
 }
 
 /** Whether the segment asks what happened in a session. */
 const needsEvents = ({ asked }: Probe): boolean =>
   (asked?.segment ?? []).flat().some(({ dimension }) => HAPPENINGS.some((each) => each === dimension));
-
-interface Nearest {
-  readonly from: number;
-  readonly to: number;
-}
 
 interface Horizon {
   readonly horizon: number;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { askRightly, isAboutApp, parameters, READING, requiredBy, withService } from '../operations.ts';
+import { requiredBy } from '../../support/questions.ts';
+import { askRightly, isAboutApp, parameters, READING, withService } from '../operations.ts';
 import { endpointOf, expectInvalid } from '../support.ts';
 
 const service = withService({ env: { PUBLIC_API_REQUESTS_PER_MINUTE: '10000' } });

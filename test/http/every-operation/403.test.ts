@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ABOUT_APP, askRightly, requiredBy, withService } from '../operations.ts';
+import { requiredBy } from '../../support/questions.ts';
+import { ABOUT_APP, askRightly, withService } from '../operations.ts';
 import { endpointOf, expectProblem } from '../support.ts';
 
 const service = withService();

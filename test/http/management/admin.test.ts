@@ -208,7 +208,7 @@ describe('names in the place of ids', () => {
 describe('errors are one line', () => {
   const id = randomUUID();
   test.each<[string[], RegExp]>([
-    [[], /^Say a command: one of account, key, app, .*seal, sign-in-link, sign-out, audit\. Add --help /],
+    [[], /^Say a command: one of account, key, app, .*seal, .*sign-in-link, sign-out, audit\. Add --help /],
     [
       ['key', 'create', '--account', id, '--expire', 'x'],
       /^Unknown option '--expire' \(Did you mean --expires\?\)\. Add --help /,
