@@ -108,7 +108,10 @@ test('after an event, all questions that are polled hold it, and each sends its 
     'pending keys',
     'pending keys',
     'pending keys',
-    'pending sessions',
+    'pending sessions, campaigns',
+    'pending sessions, lists',
+    'pending sessions, places',
+    'pending sessions, totals',
     'unsealed traffic',
   ]);
   expect(after).not.toEqual(before);

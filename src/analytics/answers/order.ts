@@ -19,6 +19,35 @@ export function byText(a: string, b: string): number {
 /** A surrogate is half of a code point above all others. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
+type Order<T> = (a: T, b: T) => number;
+
+/** The first `count` in this order, without sorting the others. */
+export function firstOf<T>(all: Iterable<T>, count: number, order: Order<T>): T[] {
+  let first: T[] = [];
+  let last: T | undefined;
+  for (const one of all) {
+    if (last !== undefined && order(one, last) >= 0) continue;
+    first.push(one);
+    if (first.length < 2 * count) continue;
+    first = first.sort(order).slice(0, count);
+    last = first.at(-1);
+  }
+  return first.sort(order).slice(0, count);
+}
+
+/** Joins two lists that are in this order. */
+export function inOrder<T>(some: readonly T[], others: readonly T[], order: Order<T>): T[] {
+  const all: T[] = [];
+  let next = 0;
+  for (const one of some) {
+    for (let other = others[next]; other !== undefined && order(other, one) < 0; other = others[++next]) {
+      all.push(other);
+    }
+    all.push(one);
+  }
+  return all.concat(others.slice(next));
+}
+
 export const nullsLast = (a: string | null, b: string | null): number => {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return byText(a, b);

@@ -1,5 +1,5 @@
 import { identifier, join, sql } from '../../clickhouse/sql.ts';
-import { HOUR_MS } from '../../domain/time.ts';
+import { HOUR_MS, hourOf } from '../../domain/time.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import { keptRows, type Row } from '../memory/rows.ts';
 import { boundsOf, type Grid, sliceOf } from '../range/grid.ts';
@@ -12,8 +12,9 @@ import { EVENT_SUM_NAMES, HOURS, type HoursOf, hourAt, SUMS_OF_TRAFFIC, sealedSu
 const QUARTER_MS = HOUR_MS / 4;
 
 /**
- * Returns the sums, by slice, of the hours of which quarters answer, and the other hours: those that are not sealed, that are cut
- * inside a quarter, or of which `traffic` has other sums. The hours are those of `traffic`, in order.
+ * Returns the sums, by slice, of the hours of which quarters answer, and the other hours: those that are not sealed, that have
+ * late events, that are cut inside a quarter, or that an earlier version sealed without quarters: `traffic` has other sums. The
+ * hours are those of `traffic`, in order.
  */
 export async function quarterSums(
   pages: PageFacts,
@@ -26,7 +27,9 @@ export async function quarterSums(
       .filter((at) => at % QUARTER_MS !== 0)
       .map((at) => hourAt(at, of)),
   );
-  const possible = hours.filter(({ start, end }) => end <= pages.until && !isCut.has(start));
+  const late = new Set(pages.lateHours.map(({ hour }) => hour));
+  const isLate = ({ start, end }: Span): boolean => late.has(hourOf(start)) || late.has(hourOf(end - 1));
+  const possible = hours.filter((hour) => hour.end <= pages.until && !isCut.has(hour.start) && !isLate(hour));
   if (possible.length === 0) return { rows: [], others: hours };
   const { whole, quarters } = await read(pages, of, possible);
   const isRight = new Set(

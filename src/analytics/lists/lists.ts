@@ -1,7 +1,7 @@
 import type { Params, Query } from '../../clickhouse/database.ts';
 import { listOf, number, rowOf, text, tupleOf } from '../../clickhouse/row.ts';
 import { identifier, type Sql, sql } from '../../clickhouse/sql.ts';
-import { byText, descending } from '../answers/order.ts';
+import { byText, descending, inOrder } from '../answers/order.ts';
 import { planEvents } from '../input/plan-events.ts';
 import { lateEventsOf } from '../late/late.ts';
 import { ROW, type Row, sumByKey } from '../memory/rows.ts';
@@ -127,10 +127,15 @@ async function keptKeys(asked: KeyQuestion): Promise<readonly Row[] | null> {
   ]);
   if (kept.rows === null || more === null) return null;
   if (more.length === 0) return kept.rows;
-  return [...sumByKey([...kept.rows, ...more])]
-    .map(([pair, own]): Row => [pair, ...own])
-    .sort((a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]));
+  const changed = new Set(more.map(([pair]) => pair));
+  const same = kept.rows.filter(([pair]) => !changed.has(pair));
+  const others = kept.rows.filter(([pair]) => changed.has(pair));
+  const summedUp = [...sumByKey([...others, ...more])].map(([pair, own]): Row => [pair, ...own]);
+  return inOrder(same, summedUp.sort(byCount), byCount);
 }
+
+/** The order of the answers. */
+const byCount = (a: Row, b: Row): number => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]);
 
 /** Nothing, with the columns of all rows. */
 const NO_ROWS = sql`SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;

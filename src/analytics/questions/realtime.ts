@@ -2,7 +2,7 @@ import type { NamedSessions, Realtime } from '../../answers/times.ts';
 import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, MINUTE_MS, type Range, toIso } from '../../domain/time.ts';
-import { byText, descending } from '../answers/order.ts';
+import { byText, descending, firstOf } from '../answers/order.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 import { REALTIME_MINUTES, realtimeWindow } from '../range/ranges.ts';
 import { eventsIn, int, ofApp } from '../range/sql.ts';
@@ -40,11 +40,13 @@ export async function realtime(facts: AppFacts, now: EpochMs): Promise<Realtime>
 }
 
 const topNames = (rows: readonly Row[], group: string): NamedSessions[] =>
-  rows
-    .filter(([of]) => of === group)
-    .map(([, name, sessions = 0]) => ({ name: name === '' ? '(none)' : name, sessions }))
-    .sort((a, b) => descending(a.sessions, b.sessions) || byText(a.name, b.name))
-    .slice(0, TOP);
+  firstOf(
+    rows
+      .filter(([of]) => of === group)
+      .map(([, name, sessions = 0]) => ({ name: name === '' ? '(none)' : name, sessions })),
+    TOP,
+    (a, b) => descending(a.sessions, b.sessions) || byText(a.name, b.name),
+  );
 
 const SESSION = sql`toUnixTimestamp64Milli(started_at) AS started_at, session`;
 

@@ -1,59 +1,62 @@
-import { type Checked, listOf, number, rowOf, text, tupleOf } from '../../clickhouse/row.ts';
+import { listOf, number, rowOf, text } from '../../clickhouse/row.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import { closed, type SessionFacts } from '../input/app-facts.ts';
 import { pendingSessions } from '../late/pending.ts';
 import type { Row } from '../memory/rows.ts';
 import { type Grid, sliceOf } from '../range/grid.ts';
 import { int, uInt128s } from '../range/sql.ts';
-import { columnsOf, keysOf, MEASURES, type Measure, type Visits, widthOf } from './measures.ts';
+import { columnsOf, keysOf, type Measure, type Visits, widthOf } from './measures.ts';
 
 /*
- * The pending sessions of a version, for all questions about it. While events come in, a poller asks many questions about each
- * version, and to plan a statement takes longer than to count some thousand sessions.
+ * The pending sessions of a version as a measure needs them, for all questions about it. While events come in, a poller asks
+ * many questions about each version, and to plan a statement takes longer than to count some thousand sessions.
  */
 
 /** If more sessions are pending, the store counts them. */
 const MOST = 20_000;
 
 /** About how many small values a session takes in memory. */
-const VALUES = 15;
+const VALUES = 6;
 
 /** SQL of a visitor (UInt128) as text. */
 const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
 
-/** The keys and values of a session, for a measure. */
-const PART = tupleOf([listOf(text), listOf(number)]);
-/** Sign, start (epoch ms), visitor, and a part for each measure. */
-const SESSION = rowOf([number, number, text], PART);
+/** Sign, start (epoch ms), visitor ('' if visitors are not counted), keys, and the values of the measure. */
+const SESSION = rowOf([number, number, text, listOf(text)], number);
 type Session = ReturnType<typeof SESSION.parse>;
-const FIRST_PART = 3;
-
-const COLUMNS = [...new Set(MEASURES.flatMap(columnsOf))];
-const PARTS = MEASURES.map(
-  (measure) =>
-    sql`(${keysOf(measure)}, [${join(measure.values.map((value) => sql`toInt64(${value})`))}]::Array(Int64))`,
-);
+const FIRST_VALUE = 4;
 
 /**
- * Returns the pending sessions of the app, read once for each version; null if they are too many, or if `sessions` does not hold
- * all of them. Throws `TooManyLate`.
+ * Returns the pending sessions of the app that the measure counts, read once for each version; null if they are too many, or if
+ * `sessions` does not hold all of them. Throws `TooManyLate`.
  */
-async function readFew(facts: SessionFacts): Promise<readonly Session[] | null> {
+async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly Session[] | null> {
   const { db, app, version, live, until, keptFrom } = facts;
+  const { name, keys, values, visits } = measure;
   if (until < keptFrom) return null;
   const read = async () => {
     const pending = await pendingSessions(facts);
-    const sessions = pending.rows(closed({ from: null, to: null }), COLUMNS);
+    const sessions = pending.rows(closed({ from: null, to: null }), columnsOf(measure));
     if (sessions === null) return [];
+    const columns = [
+      ...[
+        sql`sign`,
+        sql`toUnixTimestamp64Milli(started_at)`,
+        visits === null ? sql`''` : NAME,
+        keysOf(measure),
+      ],
+      ...values.map((value) => sql`toInt64(${value})`),
+    ];
+    const counted = keys === null ? sql`` : sql` WHERE notEmpty(${keys})`;
     const query = {
-      name: 'pending sessions',
-      sql: sql`SELECT sign, toUnixTimestamp64Milli(started_at), ${join([NAME, ...PARTS])} FROM (${sessions}) LIMIT ${MOST + 1}`,
+      name: `pending sessions, ${name}`,
+      sql: sql`SELECT ${join(columns)} FROM (${sessions})${counted} LIMIT ${MOST + 1}`,
       row: SESSION,
     };
     const rows = await db.rows(query, { parallel: true }, pending.params);
     return rows.length > MOST ? null : rows;
   };
-  return live.latest(`pending ${app}`, version, read, (rows) => VALUES * (rows?.length ?? 0));
+  return live.latest(`pending ${name} ${app}`, version, read, (rows) => VALUES * (rows?.length ?? 0));
 }
 
 /** How often a visitor comes: now, and as the facts have it. */
@@ -69,7 +72,7 @@ interface Visited {
 export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid): Promise<Row[] | null> {
   const tooMany = `too many, ${measure.name} ${facts.app}`;
   if (facts.live.get(tooMany) !== undefined) return null;
-  const sessions = await readFew(facts);
+  const sessions = await readFew(facts, measure);
   const rows = sessions && (await countRows(facts, measure, grid, sessions));
   if (rows === null) facts.live.set(tooMany, {}, 0);
   return rows;
@@ -82,7 +85,6 @@ async function countRows(
   grid: Grid,
   sessions: readonly Session[],
 ): Promise<Row[] | null> {
-  const place = FIRST_PART + MEASURES.indexOf(measure);
   const sums = new Map<string, number[]>();
   const width = widthOf(measure);
   const rowFor = (key: string, at: number): number[] => {
@@ -98,17 +100,18 @@ async function countRows(
   };
   const isIn = (at: number): boolean => at >= grid.from && at <= grid.to;
   for (const session of sessions) {
-    const [sign, at] = session;
+    const [sign, at, , keys] = session;
     if (!isIn(at)) continue;
-    const [keys, values] = session[place] as Checked<typeof PART>;
     for (const key of keys) {
       const own = rowFor(key, at);
       add(own, 0, sign);
-      for (let n = 0; n < values.length; n++) add(own, 1 + n, sign * (values[n] as number));
+      for (let n = 0; n < measure.values.length; n++) {
+        add(own, 1 + n, sign * (session[FIRST_VALUE + n] as number));
+      }
     }
   }
   if (measure.visits !== null) {
-    const all = await visitsOf(facts, measure.name, measure.visits, sessions, place);
+    const all = await visitsOf(facts, measure.name, measure.visits, sessions);
     if (all === null) return null;
     for (const [key, visits] of all) {
       const before: Visited = { now: 0, held: 0 };
@@ -143,12 +146,10 @@ async function visitsOf(
   name: string,
   visits: Visits,
   sessions: readonly Session[],
-  place: number,
 ): Promise<(readonly [key: string, visits: readonly Visit[]])[] | null> {
   const visitors = new Map<string, Map<string, Visit[]>>();
-  for (const session of sessions) {
-    const [sign, at, visitor] = session;
-    for (const key of (session[place] as Checked<typeof PART>)[0]) {
+  for (const [sign, at, visitor, keys] of sessions) {
+    for (const key of keys) {
       const own = visitors.get(visitor) ?? new Map<string, Visit[]>();
       visitors.set(visitor, own);
       const visit = { at, now: sign, held: 0 };

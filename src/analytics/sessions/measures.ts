@@ -120,9 +120,6 @@ export const CAMPAIGNS: Measure = {
   visits: { table: sql`utm_facts`, key: CAMPAIGN, returns: sql`utm_returns`, pairs: sql`utm_return_pairs` },
 };
 
-/** All ways to count sessions. */
-export const MEASURES = [TOTALS, LISTS, PLACES, CAMPAIGNS] as const;
-
 /** SQL of the keys of a session: '' without keys. */
 export const keysOf = ({ keys }: Measure): Sql => keys ?? sql`['']`;
 
