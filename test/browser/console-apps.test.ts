@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { formatOf } from '../../src/console/i18n/format.ts';
 import { withService } from '../http/operations.ts';
+import { batchFor, post } from '../http/sdk-events/support.ts';
 import { newVisitor, openBrowser } from './chromium.ts';
 import { findings, signedIn } from './console.ts';
 import { shop } from './servers.ts';
@@ -157,6 +158,43 @@ test('an owner lets events expire, confirmed by the name, and sees from when on 
   expect(await viewer.page.getByRole('dialog').count()).toBe(0);
   expect([...complaints, ...viewer.complaints]).toEqual([]);
   await viewer.context.close();
+  await context.close();
+});
+
+test('an owner lists the addresses of own visits, whose events are left out; a viewer only sees the list', async () => {
+  const tenant = await service().newTenant();
+  const { account, app } = tenant;
+  const sent = async () => (await post(service(), batchFor(tenant))).json;
+  const { context, page, complaints, visit } = await signedIn(browser, service(), account);
+  await visit(`/apps/${app}/settings`);
+  const section = page.getByRole('region', { name: 'Own visits' });
+  const list = section.getByLabel('Addresses');
+  const save = section.getByRole('button', { name: 'Save the addresses' });
+  await list.fill('192.0.2.7\noffice');
+  await save.click();
+  expect(await section.getByRole('alert').textContent()).toContain('office');
+  expect(await sent(), 'a wrong list changes nothing').toEqual({ accepted: 1, rejected: [] });
+  await list.fill('192.0.2.7, 127.0.0.1\n2001:DB8::/32');
+  await save.click();
+  await expect.poll(() => list.inputValue()).toBe('192.0.2.7/32\n127.0.0.1/32\n2001:db8::/32');
+  expect(await section.getByRole('alert').count()).toBe(0);
+  expect(await findings(page)).toEqual([]);
+  expect(await sent()).toMatchObject({ accepted: 0, rejected: [{ code: 'excluded' }] });
+
+  await service().metadata.setMember(account, 'ada@example.com', 'viewer');
+  const viewer = await signedIn(browser, service(), account, { email: 'ada@example.com', language: 'fa' });
+  await viewer.visit(`/apps/${app}/settings`);
+  const seen = viewer.page.getByRole('region', { name: 'بازدیدهای خودتان' });
+  expect(await seen.getByRole('textbox').inputValue()).toContain('2001:db8::/32');
+  expect(await seen.getByRole('textbox').isDisabled()).toBe(true);
+  expect(await seen.getByRole('button').getAttribute('aria-disabled')).toBe('true');
+  await viewer.context.close();
+
+  await list.fill('');
+  await save.click();
+  await expect.poll(() => service().metadata.exclusionsOf(app)).toEqual({ appId: app, addresses: [] });
+  expect(await sent()).toEqual({ accepted: 1, rejected: [] });
+  expect([...complaints, ...viewer.complaints]).toEqual([]);
   await context.close();
 });
 

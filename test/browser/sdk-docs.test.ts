@@ -1,24 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { snippetOf, snippetsOf } from './guide.ts';
 import { serve } from './servers.ts';
 import { setStage } from './stage.ts';
-import { counted, drained, SECRET } from './visit.ts';
+import { APP_ID, counted, drained, SECRET } from './visit.ts';
 
 const stage = setStage();
-const GUIDE = readFileSync(new URL('../../docs/sdk.md', import.meta.url), 'utf8');
-
-/** The first snippet of a section, in a language, that holds `word`; for the stand-in of the service. */
-function snippet(section: string, language: string, word = ''): string {
-  const text = GUIDE.split(/^#{2,3} /m).find((part) => part.startsWith(section)) ?? '';
-  const blocks = [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(
-    ([, code = '']) => code,
-  );
-  const found = blocks.find((code) => code.includes(word));
-  if (found === undefined) throw new Error(`no ${language} in ${section}`);
-  return found
-    .replaceAll('https://stats.example.com', stage.collector.origin)
-    .replaceAll('app_secret_…', SECRET);
-}
+/** A snippet of the guide, for the stand-in of the service. */
+const snippet = (...which: Parameters<typeof snippetOf>): string => forStage(snippetOf(...which));
+const forStage = (code: string): string =>
+  code.replaceAll('https://stats.example.com', stage.collector.origin).replaceAll('app_secret_…', SECRET);
 const custom = () =>
   stage.collector
     .events()
@@ -37,6 +29,29 @@ test('the tag with its integrity', async () => {
   await stage.page.goto(`${stage.site.origin}/a`);
   await counted(stage.collector, 'pageview /a');
 });
+
+test('the command for the value of a running service', async () => {
+  const command = snippetOf('Content security policy', 'sh');
+  const service = stage.collector.origin.replace('stats.test', '127.0.0.1');
+  const { stdout } = await promisify(execFile)('bash', [
+    '-c',
+    command.replace('https://stats.example.com', service),
+  ]);
+  expect(snippetOf('Content security policy', 'html')).toContain(`integrity="sha384-${stdout.trim()}"`);
+});
+
+test.each(snippetsOf('Frameworks', 'html').map((code, i) => [i, code] as const))(
+  'the tag of a framework that is written as HTML (%i) counts each path once, also if its page is loaded anew',
+  async (_, code) => {
+    stage.html = () => `<html>${forStage(code).replaceAll('="…"', `="${APP_ID}"`)}<body></body></html>`;
+    await stage.page.goto(`${stage.site.origin}/a`);
+    await stage.page.evaluate(`history.pushState({}, '', '/b')`);
+    await stage.page.goto(`${stage.site.origin}/c`);
+    await drained(stage.page);
+    expect(stage.of('pageview')).toEqual(['/a', '/b', '/c'].map((path) => `pageview ${path}`));
+    expect(stage.warnings).toEqual([]);
+  },
+);
 
 test('another path, and pageviews of one’s own', async () => {
   stage.html = () => snippet('Single-page apps', 'html', 'path.replace');

@@ -183,6 +183,19 @@ test('the retention goes with the app, and with it what was refused before', asy
   expect(moved?.retention).toMatchObject({ days: 400, acceptedFrom: NOW - 100 * DAY_MS });
 });
 
+test('the excluded addresses go with the app', async () => {
+  const app = await addApp(from);
+  await from.metadata.setExclusions(app.id, ['192.0.2.0/24', '2001:db8::/32']);
+  await importInto(to, await exportFrom(from, app.id), { account: await newAccount(to) });
+  expect(await to.metadata.exclusionsOf(app.id)).toEqual(await from.metadata.exclusionsOf(app.id));
+  const moved = await to.metadata.authenticateApp(app.id, app.secretKey);
+  expect(['192.0.2.7', '2001:db8::9', '192.0.3.7'].map((address) => moved?.excludes?.(address))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
 test('while events come in, an archive holds whole batches, and their ids', async () => {
   const app = await addApp(from);
   const sent: Promise<unknown>[] = [];

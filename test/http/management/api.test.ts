@@ -302,3 +302,22 @@ test('an account, its keys and apps from beginning to end', async () => {
   }
   expect(printed).toContain('/keys/:keyId/rotate');
 });
+
+test('an app leaves out a hundred ranges at most, which the list holds in one spelling', async () => {
+  const { accountId } = (await post('/accounts', { name: 'Acme' })).json as { accountId: string };
+  const domain = 'https://shop.example';
+  const { id } = (await post(`/accounts/${accountId}/apps`, { name: 'Shop', domain })).json as { id: string };
+  const path = `/management/v1/apps/${id}/excluded-addresses`;
+  const listed = (addresses: readonly string[]) => ({ status: 200, json: { appId: id, addresses } });
+  const set = (addresses: readonly string[]) => ask(path, { method: 'PUT', body: { addresses } });
+  expect(await ask(path)).toMatchObject(listed([]));
+  const spelled = ['192.0.2.7', '2001:DB8:0::/32', ' 10.0.0.0/8 ', '2001:db8::9'];
+  const others = Array.from({ length: 96 }, (_, i) => `198.51.100.${i}/32`);
+  const whole = listed(['192.0.2.7/32', '2001:db8::/32', '10.0.0.0/8', '2001:db8::9/128', ...others]);
+  expect(await set([...spelled, ...others])).toMatchObject(whole);
+  expect(await set([...spelled, ...others, '203.0.113.7'])).toMatchObject({ status: 400 });
+  expect(await ask(path)).toMatchObject(whole);
+  expect(await set([])).toMatchObject(listed([]));
+  expect(await ask(path)).toMatchObject(listed([]));
+  await ask(`/management/v1/accounts/${accountId}`, { method: 'DELETE' });
+});
