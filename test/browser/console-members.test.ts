@@ -33,6 +33,17 @@ test('an owner invites a viewer, makes the viewer an owner, and removes them; th
   await dialog.getByRole('button', { name: 'Done' }).click();
   await row('bob@example.com').getByText('Works until').waitFor();
 
+  // To invite a member changes no role.
+  await page.getByRole('button', { name: 'Invite somebody' }).click();
+  await dialog.getByLabel('E-mail address').fill('bob@example.com');
+  await dialog.getByLabel('Role').selectOption('Owner');
+  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  expect(await dialog.getByRole('alert').textContent()).toBe(
+    'This person is a member with another role. Change the role in the list of members first.',
+  );
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByLabel('Role of bob@example.com').inputValue()).toBe('viewer');
+
   const bob = await openConsole(browser, service());
   await bob.page.goto(address);
   await bob.page.getByRole('heading', { name: 'Apps' }).waitFor();
