@@ -133,7 +133,7 @@ describe('a whole list', () => {
   });
 
   test('a search finds Persian in any spelling, a row filters, and a comparison has its columns', async () => {
-    const visitor = await whole('?range=28d&zone=utc&list=cities&compare=1');
+    const visitor = await whole('?range=7d&zone=utc&list=cities&compare=1');
     const { page } = visitor;
     await page.getByLabel('Find in this list').fill('كزد');
     await eventually(async () => (await rowsOf(page, 'Cities')).map(([name]) => name?.trim())).toEqual([
@@ -302,7 +302,7 @@ describe.each(['en', 'fa'] as const)('%s', (language) => {
     const found: string[] = [];
     const complaints: string[] = [];
     for (const scheme of ['light', 'dark'] as const) {
-      const visitor = await whole('?range=28d&zone=tehran&compare=1&list=countries', { language, scheme });
+      const visitor = await whole('?range=7d&zone=tehran&compare=1&list=countries', { language, scheme });
       const { page } = visitor;
       for (const list of [
         'countries&sort=-share',
@@ -311,7 +311,7 @@ describe.each(['en', 'fa'] as const)('%s', (language) => {
         'customEvents&event=order&property=plan',
       ]) {
         await page.goto(
-          `${stage.service.url}/dashboard/apps/${stage.service.app}?range=28d&compare=1&list=${list}`,
+          `${stage.service.url}/dashboard/apps/${stage.service.app}?range=7d&compare=1&list=${list}`,
         );
         await page.locator('.whole tbody tr').first().waitFor();
         for (const width of [390, 768, 1440]) {
