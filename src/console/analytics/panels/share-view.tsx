@@ -19,7 +19,7 @@ export function ShareView() {
   const search = searchOf({ ...view, segment: '' });
   return (
     <>
-      <OwnerButton size="compact-sm" variant="default" className="no-print" onClick={() => setIsOpen(true)}>
+      <OwnerButton size="compact-sm" variant="default" className="share-view" onClick={() => setIsOpen(true)}>
         {text.share}
       </OwnerButton>
       {isOpen && (
