@@ -71,7 +71,12 @@ export interface Deeds {
    * Ends the account and its apps at once. Resolves when their rows are gone from every table. Can be repeated.
    */
   deleteAccount(account: AccountId): Promise<void>;
-  /** Throws `forbidden` if the account would lose its last owner. */
+  /**
+   * Makes somebody a member. For a member with the same role nothing changes. Throws `validation_failed` for one with
+   * another role.
+   */
+  addMember(account: AccountId, email: string, role: Role): Promise<Member>;
+  /** Adds a member, or gives one another role. Throws `forbidden` if the account would lose its last owner. */
   setMember(account: AccountId, email: string, role: Role): Promise<Member>;
   /** Throws `forbidden` for the account's last owner. */
   removeMember(account: AccountId, email: string): Promise<void>;
@@ -164,6 +169,14 @@ export function deedsOf(
     await accounts.get(account);
     return recorded({ account, actor, action, subject: email, details }, act);
   };
+  const setRole = (account: AccountId, email: string, role: Role, keepsRole: boolean): Promise<Member> =>
+    onPerson(account, 'member.set', email, { role }, () =>
+      members.set(account, email, role, {
+        keepsOwner,
+        keepsRole,
+        beforeAdding: () => sessions.endOf(account, email),
+      }),
+    );
   return {
     async createKey(account, { name = '', expiresAt }) {
       await accounts.get(account);
@@ -233,13 +246,8 @@ export function deedsOf(
       if ((await accounts.cached(account)) === null) return act();
       return recorded({ account: NO_ACCOUNT, actor, action: 'account.delete', subject: account }, act);
     },
-    setMember: (account, email, role) =>
-      onPerson(account, 'member.set', email, { role }, () =>
-        members.set(account, email, role, {
-          keepsOwner,
-          beforeAdding: () => sessions.endOf(account, email),
-        }),
-      ),
+    addMember: (account, email, role) => setRole(account, email, role, true),
+    setMember: (account, email, role) => setRole(account, email, role, false),
     removeMember: (account, email) =>
       onPerson(account, 'member.remove', email, {}, () => members.remove(account, email, keepsOwner)),
     endSessions: (account) =>

@@ -59,6 +59,8 @@ const OF_PERSON: Query<MemberRow> = {
 interface RoleChange {
   /** True: the account's last owner stays one. */
   readonly keepsOwner: boolean;
+  /** True: a member who has another role keeps it, and the change is refused. */
+  readonly keepsRole?: boolean;
   /** Runs before somebody becomes a member. */
   readonly beforeAdding: () => Promise<void>;
 }
@@ -102,13 +104,14 @@ export function membersIn({ db, changes, clock, locks, nextVersion }: MetadataPa
     account: AccountId,
     email: string,
     role: Role | 'none',
-    { keepsOwner, beforeAdding }: RoleChange,
+    { keepsOwner, keepsRole = false, beforeAdding }: RoleChange,
   ): Promise<Role | 'none'> =>
     locks.withLock(`member:${account}`, async (assertHeld) => {
       await accounts.get(account);
       const [before] = await read([email], [account]);
       const had = before?.role ?? 'none';
       if (had === role) return had;
+      if (had !== 'none' && keepsRole) throw hasOtherRole();
       if (had === 'owner' && keepsOwner) await assertOtherOwner(account, email);
       if (had === 'none') await beforeAdding();
       await assertHeld();
@@ -139,7 +142,10 @@ export function membersIn({ db, changes, clock, locks, nextVersion }: MetadataPa
       return (await db.query(OF_PERSON, { email })).filter(isMember).map(asMember);
     },
 
-    /** Adds a member, or gives one another role. Throws `forbidden` for the last owner. */
+    /**
+     * Adds a member, or gives one another role. Throws `forbidden` for the last owner, and `validation_failed` for a
+     * member who keeps another role.
+     */
     async set(account: AccountId, email: string, role: Role, change: RoleChange): Promise<Member> {
       await write(account, email, role, change);
       return { accountId: account, email, role };
@@ -153,3 +159,8 @@ export function membersIn({ db, changes, clock, locks, nextVersion }: MetadataPa
     },
   };
 }
+
+const hasOtherRole = (): AppError =>
+  new AppError('validation_failed', 'One or more fields are invalid.', {
+    errors: [{ field: 'role', message: 'The person is a member with another role: change the role first.' }],
+  });

@@ -55,6 +55,7 @@ test('by keyboard alone: over the navigation, a key, an app, and out', async () 
   await tabTo(page, 'Done');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Create a key');
   // As people use it: by the real curl, with the key in its environment.
   const call = `curl -s --fail-with-body -H "Authorization: Bearer $API_KEY" '${service().url}/api/v1/apps'`;
   const curl = await run('sh', ['-c', call], { env: { ...process.env, API_KEY: key } });

@@ -94,6 +94,61 @@ test('an owner makes a link; whoever opens it sees the app and nothing else; it 
   await context.close();
 });
 
+test('a view is shared from its page: the link begins with the same range, and counts the same visits', async () => {
+  const { account, app } = await site();
+  const { context, page, complaints, visit: go } = await signedIn(browser, service(), account);
+  await go(`/apps/${app}?range=24h&zone=tehran&segment=country==IR`);
+  await shows(page, '/of-iran');
+  await page.getByRole('button', { name: 'Share this view' }).click();
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.getByLabel('Only these visits').inputValue()).toBe('country==IR');
+  expect(await findings(page)).toEqual([]);
+  await dialog.getByLabel('Name').fill('Board');
+  await dialog.getByLabel('Sites that may show it').fill('https://partner.example');
+  await dialog.getByRole('button', { name: 'Make a link' }).click();
+  const address = (await page.getByRole('region', { name: 'The address' }).textContent()) ?? '';
+  const { search } = new URL(address);
+  expect(search).toBe('?range=24h&zone=tehran');
+  expect(await page.getByRole('region', { name: 'The frame' }).textContent()).toContain(
+    search.replace('&', '&#38;'),
+  );
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Share this view');
+  expect(await service().metadata.links.list(app)).toMatchObject([{ name: 'Board', segment: 'country==IR' }]);
+
+  const guest = await openConsole(browser, service());
+  await guest.page.goto(address);
+  await shows(guest.page, '/of-iran');
+  expect(await guest.page.getByLabel('Range').inputValue()).toBe('24h');
+  expect(await guest.page.getByLabel('Time zone').inputValue()).toBe('Asia/Tehran');
+  expect(await guest.page.textContent('body')).not.toContain('/of-germany');
+  // Nobody shares on by a link.
+  expect(await guest.page.getByRole('button', { name: 'Share this view' }).count()).toBe(0);
+  expect([...complaints, ...guest.complaints]).toEqual([]);
+  await guest.context.close();
+  await context.close();
+});
+
+test('only those share a view who may make links: no viewer, and nobody with whom the app is shared', async () => {
+  const { account, app } = await site();
+  const other = await service().newTenant();
+  await service().metadata.setMember(account, 'viewer@example.com', 'viewer');
+  await service().metadata.shareApp(app, other.account);
+  const email = 'viewer@example.com';
+  const viewer = await signedIn(browser, service(), account, { email, language: 'fa' });
+  await viewer.visit(`/apps/${app}`);
+  const button = viewer.page.getByRole('button', { name: 'اشتراک‌گذاری این نما' });
+  expect(await button.getAttribute('aria-disabled')).toBe('true');
+  await button.click({ force: true });
+  expect(await viewer.page.getByRole('dialog').count()).toBe(0);
+  const stranger = await signedIn(browser, service(), other.account);
+  await stranger.visit(`/apps/${app}`);
+  await shows(stranger.page, '/of-iran');
+  expect(await stranger.page.getByRole('button', { name: 'Share this view' }).count()).toBe(0);
+  await stranger.context.close();
+  await viewer.context.close();
+});
+
 test('an address without a token, or with a wrong one, says that it does not work', async () => {
   const { app } = await site();
   const link = await made(app);
@@ -176,9 +231,16 @@ test.each(VIEWS)('the page of a link is usable at each width: %j', async (viewin
   const link = await made(app, { segment: 'country==IR;page!=/x,page=@of' });
   const { context, page, complaints } = await openConsole(browser, service(), viewing);
   await page.emulateMedia({ colorScheme: viewing.scheme ?? 'light', reducedMotion: 'reduce' });
-  for (const kind of ['shared', 'embed']) {
-    await page.goto(addressOf(link, kind));
-    await page.locator('.tile').first().waitFor();
+  const ended = { ...link, token: `${link.token}0` };
+  for (const [kind, address, mark] of [
+    ['shared', addressOf(link), '.tile'],
+    ['embed', addressOf(link, 'embed'), '.tile'],
+    ['ended', addressOf(ended), '.state'],
+  ] as const) {
+    // The address of before differs in its fragment alone.
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.locator(mark).first().waitFor();
     await seeAll(page);
     for (const width of [390, 768, 1440]) {
       await page.setViewportSize({ width, height: 900 });

@@ -33,6 +33,17 @@ test('an owner invites a viewer, makes the viewer an owner, and removes them; th
   await dialog.getByRole('button', { name: 'Done' }).click();
   await row('bob@example.com').getByText('Works until').waitFor();
 
+  // To invite a member changes no role.
+  await page.getByRole('button', { name: 'Invite somebody' }).click();
+  await dialog.getByLabel('E-mail address').fill('bob@example.com');
+  await dialog.getByLabel('Role').selectOption('Owner');
+  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  expect(await dialog.getByRole('alert').textContent()).toBe(
+    'This person is a member with another role. Change the role in the list of members first.',
+  );
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByLabel('Role of bob@example.com').inputValue()).toBe('viewer');
+
   const bob = await openConsole(browser, service());
   await bob.page.goto(address);
   await bob.page.getByRole('heading', { name: 'Apps' }).waitFor();
@@ -58,6 +69,31 @@ test('an owner invites a viewer, makes the viewer an owner, and removes them; th
   await bob.context.close();
   await context.close();
 });
+
+test.each(['en', 'fa'] as const)(
+  '%s: a card begins with its name, at its beginning, and a role is not cut',
+  async (language) => {
+    const { account } = await service().newTenant();
+    await service().metadata.setMember(account, 'ada@example.com', 'owner');
+    await service().metadata.setMember(account, 'bob@example.com', 'viewer');
+    const { context, page, visit } = await signedIn(browser, service(), account, { language, width: 390 });
+    await visit('/members');
+    const name = await page.getByText('bob@example.com', { exact: true }).boundingBox();
+    const card = await page.getByRole('row').filter({ hasText: 'bob@example.com' }).boundingBox();
+    if (name === null || card === null) throw new Error('They are not shown.');
+    const isLeft = name.x + name.width / 2 < card.x + card.width / 2;
+    expect(isLeft).toBe(language === 'en');
+    await page.setViewportSize({ width: 768, height: 900 });
+    const [shown = 0, needed = 0] = (await page.evaluate(`(() => {
+      const select = document.querySelector('.data-table select');
+      const width = select.offsetWidth;
+      select.style.width = 'max-content';
+      return [width, select.offsetWidth];
+    })()`)) as number[];
+    expect(shown).toBeGreaterThanOrEqual(needed);
+    await context.close();
+  },
+);
 
 const at = (ms: number): string => new Date(ms).toISOString();
 const visitAt = (ms: number) => ({ startedAt: at(ms), events: [{ type: 'pageview' as const, path: '/' }] });

@@ -109,3 +109,15 @@ test('nobody fits the filters: it says so', async () => {
   await seeNow(page);
   await page.locator('.now').getByText('Nobody in the last 30 minutes.').waitFor();
 });
+
+test('more pages than are shown: the button stands below its list', async () => {
+  await stage.service.record([...'abcdef'].map((letter) => visit(3, `/${letter}`)));
+  const { page } = await stage.analytics('?range=yesterday');
+  await seeNow(page);
+  const button = panel(page, 'Now').getByRole('button', { name: /^Show \d+ more$/ });
+  const below = await button.boundingBox();
+  const list = await panel(page, 'Now').locator('table').first().boundingBox();
+  if (below === null || list === null) throw new Error('They are not shown.');
+  expect(below.y).toBeGreaterThanOrEqual(list.y + list.height - 1);
+  expect(Math.abs(below.x - list.x)).toBeLessThan(list.width / 2);
+});

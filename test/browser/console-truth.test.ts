@@ -201,6 +201,9 @@ describe('comparisons are fair', () => {
     await page.getByText(`No data before ${format.date(oldest)}, so there are no changes.`).waitFor();
     expect(await page.locator('.tile .change').count()).toBe(0);
     await page.locator('.tile').first().getByText('No data before').waitFor();
+    // The whole other period is before them: there are no values beside those of this one.
+    await eventually(() => page.getByText('Compared:', { exact: false }).count()).toBe(0);
+    expect(await page.getByRole('columnheader', { name: 'Before' }).count()).toBe(0);
     await panel(page, 'Growth').getByRole('button', { name: 'Table' }).click();
     await eventually(async () => (await rowsOf(page, 'Growth')).length).toBe(28);
     const rows = await rowsOf(page, 'Growth');

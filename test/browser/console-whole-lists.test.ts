@@ -37,6 +37,15 @@ beforeAll(() =>
   ),
 );
 
+const NOTHING = {
+  visitors: 0,
+  share: 0,
+  pageviews: 0,
+  bounceRate: 0,
+  averageSessionDurationMs: 0,
+  pagesPerSession: 0,
+};
+
 /** Opens a whole list, and waits until it is there. */
 async function whole(search: string, viewing = {}) {
   const visitor = await stage.owner(viewing);
@@ -124,7 +133,7 @@ describe('a whole list', () => {
   });
 
   test('a search finds Persian in any spelling, a row filters, and a comparison has its columns', async () => {
-    const visitor = await whole('?range=28d&zone=utc&list=cities&compare=1');
+    const visitor = await whole('?range=7d&zone=utc&list=cities&compare=1');
     const { page } = visitor;
     await page.getByLabel('Find in this list').fill('كزد');
     await eventually(async () => (await rowsOf(page, 'Cities')).map(([name]) => name?.trim())).toEqual([
@@ -216,12 +225,84 @@ describe('exports', () => {
   });
 });
 
+describe('a list that is cut', () => {
+  const pages = (rows: number): PageView[] =>
+    Array.from({ length: rows }, (_, i) => ({ path: `/p${i}`, views: rows - i, uniqueSessions: 1 }));
+  const campaigns = (rows: number) =>
+    Array.from({ length: rows }, (_, i) => ({
+      source: `s${i}`,
+      medium: null,
+      campaign: null,
+      term: null,
+      content: null,
+      sessions: rows - i,
+      visitors: 1,
+    }));
+  /** Answers a question in the place of the service, as it would with so many rows. */
+  async function given<T>(page: Page, path: string, rows: (limit: number) => T[]): Promise<void> {
+    await page.route(`**/api/v1${path}?**`, (route) => {
+      const limit = new URL(route.request().url()).searchParams.get('limit');
+      return route.fulfill({ json: rows(limit === null ? Number.POSITIVE_INFINITY : Number(limit)) });
+    });
+  }
+
+  test('more rows than a question gives with a limit: the list says so, the CSV has all', async () => {
+    const { page } = await stage.owner();
+    await given(page, '/sessions/pageviews', (limit) => pages(Math.min(limit, 10_003)));
+    await page.goto(`${stage.service.url}/dashboard/apps/${stage.service.app}?range=28d&list=pages`);
+    await page
+      .getByText(
+        'The list is cut after its first 10,000 rows: the search and the order are of these. The CSV has all rows.',
+      )
+      .waitFor();
+    expect(await textOf(page, '.whole [role=status]')).toBe('Rows: 10,000');
+    const csv = await downloaded(page, 'Export Pages as CSV');
+    expect((await text(csv)).trimEnd().split('\r\n')).toHaveLength(10_004);
+    expect(csv.suggestedFilename()).toMatch(/^Shop_pages_\d/);
+  });
+
+  test('more rows than the service ever gives: the list says so, and so do the names of its CSV and in the zip', async () => {
+    const { page } = await stage.owner();
+    const { url, app } = stage.service;
+    await given(page, '/growth/utm', () => campaigns(100));
+    await page.goto(`${url}/dashboard/apps/${app}?range=28d&list=campaigns`);
+    await page
+      .getByText(
+        'The list is cut after its first 100 rows: the service gives no more, and the CSV has no more.',
+      )
+      .waitFor();
+    const csv = await downloaded(page, 'Export Campaigns as CSV');
+    expect(csv.suggestedFilename()).toMatch(/^Shop_campaigns-first-100_\d/);
+    const files = unzipped(readFileSync(await (await downloaded(page, 'Export all')).path()));
+    expect([...files.keys()].filter((name) => name.includes('-first-'))).toEqual(['campaigns-first-100.csv']);
+  });
+
+  test('a list that is not cut says nothing of it', async () => {
+    const { page } = await stage.owner();
+    await given(page, '/growth/utm', () => campaigns(99));
+    await page.goto(`${stage.service.url}/dashboard/apps/${stage.service.app}?range=28d&list=campaigns`);
+    await eventually(() => textOf(page, '.whole [role=status]')).toBe('Rows: 99');
+    expect(await page.getByText('The list is cut').count()).toBe(0);
+    const csv = await downloaded(page, 'Export Campaigns as CSV');
+    expect(csv.suggestedFilename()).toMatch(/^Shop_campaigns_\d/);
+  });
+
+  test('a panel shows the first ten; its CSV is that of the whole list', async () => {
+    const visitor = await stage.analytics('?range=28d&zone=utc');
+    const { page } = visitor;
+    const rows = Array.from({ length: 12 }, (_, i) => ({ name: `r${i}`, ...NOTHING, sessions: 12 - i }));
+    await given(page, '/sessions/breakdown', (limit) => rows.slice(0, limit));
+    const csv = await downloaded(page, /^Export Sources as CSV$/);
+    expect((await text(csv)).trimEnd().split('\r\n')).toHaveLength(13);
+  });
+});
+
 describe.each(['en', 'fa'] as const)('%s', (language) => {
   test('whole lists are usable at each width, in light and dark', async () => {
     const found: string[] = [];
     const complaints: string[] = [];
     for (const scheme of ['light', 'dark'] as const) {
-      const visitor = await whole('?range=28d&zone=tehran&compare=1&list=countries', { language, scheme });
+      const visitor = await whole('?range=7d&zone=tehran&compare=1&list=countries', { language, scheme });
       const { page } = visitor;
       for (const list of [
         'countries&sort=-share',
@@ -230,7 +311,7 @@ describe.each(['en', 'fa'] as const)('%s', (language) => {
         'customEvents&event=order&property=plan',
       ]) {
         await page.goto(
-          `${stage.service.url}/dashboard/apps/${stage.service.app}?range=28d&compare=1&list=${list}`,
+          `${stage.service.url}/dashboard/apps/${stage.service.app}?range=7d&compare=1&list=${list}`,
         );
         await page.locator('.whole tbody tr').first().waitFor();
         for (const width of [390, 768, 1440]) {

@@ -10,7 +10,7 @@ import { assertWhole, restore } from '../../src/backup/restore.ts';
 import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
-import { appId } from '../../src/domain/ids.ts';
+import { type AccountId, appId } from '../../src/domain/ids.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
@@ -79,6 +79,37 @@ const MARKED: Query<{ batch: string }> = {
 };
 
 const metadataOn = (db: Database): Metadata => createMetadata({ db, clock, locks: inProcessLocks() });
+
+const SEGMENT = { name: 'Phones', segment: 'device==mobile' };
+const LINK = { name: 'Board', segment: 'country==IR', origins: ['https://partner.example'], expiresAt: null };
+
+/** Makes what people keep in an account: members, a saved segment, and links to an app, one of them revoked. */
+async function heldBy(metadata: Metadata, account: AccountId) {
+  await metadata.setMember(account, 'ada@example.com', 'viewer');
+  await metadata.saveSegment(account, SEGMENT);
+  const { id } = await metadata.addApp(account, { name: 'Shop', domain: 'https://held.example' });
+  const revoked = await metadata.createLink(id, LINK);
+  await metadata.revokeLink(id, revoked.linkId);
+  return { app: id, revoked: revoked.token, token: (await metadata.createLink(id, LINK)).token };
+}
+
+async function expectHeld(
+  metadata: Metadata,
+  account: AccountId,
+  { app, revoked, token }: Awaited<ReturnType<typeof heldBy>>,
+): Promise<void> {
+  expect(await metadata.listMembers(account)).toMatchObject([{ email: 'ada@example.com', role: 'viewer' }]);
+  expect(await metadata.listSegments(account)).toMatchObject([SEGMENT]);
+  const { name, segment, origins } = LINK;
+  const links = await metadata.links.list(app);
+  expect(links.toSorted((one, other) => one.state.localeCompare(other.state))).toMatchObject([
+    { name, segment, origins, state: 'active' },
+    { name, segment, origins, state: 'revoked' },
+  ]);
+  expect(await metadata.links.authenticate(token)).toMatchObject({ accountId: account, only: { app } });
+  expect(await metadata.links.authenticate(revoked)).toBeNull();
+}
+
 /** Nobody sends events. */
 const idle = { pause: async () => ({ end: async () => undefined }), underway: async () => 0 };
 
@@ -103,6 +134,7 @@ onEachBackend((on) => {
     const backups = createBackups({ db: on.db, ingestion: first.ingestion, clock, log: SILENT });
     const { accountId } = await metadataOn(on.db).createAccount({ name: 'Acme', plan: 'pro' });
     const { apiKey } = await metadataOn(on.db).createKey(accountId, { expiresAt: null });
+    const held = await heldBy(metadataOn(on.db), accountId);
     await on.db.insert('ingest_salts', [{ day: '2026-11-22', salt: 'secret' }]);
     await on.db.insert('console_secrets', [{ name: 'sessions', value: 'secret' }]);
     const sent = batches.map((batch, i) => ({
@@ -162,6 +194,7 @@ onEachBackend((on) => {
     await expectAnswers(again, apps, story, deliveriesOf(sent));
     await again.ingestion.drain();
     expect(await metadataOn(restored).authenticate(apiKey)).toMatchObject({ accountId });
+    await expectHeld(metadataOn(restored), accountId, held);
     expect(await restored.queryOne(SALTS)).toEqual({ salts: 0, secrets: 0 });
     expect(await on.db.queryOne(COPIES)).toEqual({ copies: 0 });
     expect((await backups.last()).made).toMatchObject({ path, state: 'made', rows, error: null });

@@ -45,6 +45,19 @@ async function site() {
   await metadata.shareApp(app.id, guest.accountId);
   await metadata.shareApp(guestApp.id, owner.accountId);
   await metadata.saveSegment(owner.accountId, { name: 'Phones', segment: 'device==mobile' });
+  await metadata.setMember(owner.accountId, 'ada@example.com', 'owner');
+  await metadata.createInvitation(owner.accountId, 'ada@example.com');
+  const link = {
+    name: 'Board',
+    segment: 'device==mobile',
+    origins: ['https://partner.example'],
+    expiresAt: null,
+  };
+  const { token } = await metadata.createLink(app.id, link);
+  const [, byGuest] = await Promise.all([
+    metadata.saveSegment(guest.accountId, { name: 'Kept', segment: 'device==desktop' }),
+    metadata.createLink(guestApp.id, link),
+  ]);
   await metadata.writeKeyUses();
   const event = {
     app_id: app.id,
@@ -56,7 +69,16 @@ async function site() {
   };
   await store.db.insert('events', [event]);
   await commitEvents(store.db, [app.id]);
-  return { owner: owner.accountId, apiKey, guest: guest.accountId, guestKey, app, guestApp };
+  return {
+    owner: owner.accountId,
+    apiKey,
+    guest: guest.accountId,
+    guestKey,
+    app,
+    guestApp,
+    token,
+    guestToken: byGuest.token,
+  };
 }
 
 const hasAccount = async (id: AccountId, metadata = bench.metadata): Promise<boolean> =>
@@ -64,7 +86,8 @@ const hasAccount = async (id: AccountId, metadata = bench.metadata): Promise<boo
 
 test('deleting an account ends it with its apps, and leaves others alone', async () => {
   const { metadata } = bench;
-  const { owner, apiKey, guest, guestKey, app, guestApp } = await site();
+  const { owner, apiKey, guest, guestKey, app, guestApp, token, guestToken } = await site();
+  expect(await tablesAbout('app_id', app.id)).toContain('app_links');
   expect(await tablesAbout('account_id', owner)).toEqual([
     'accounts',
     'api_key_uses',
@@ -72,6 +95,8 @@ test('deleting an account ends it with its apps, and leaves others alone', async
     'app_shares',
     'apps',
     'audit_log',
+    'console_links',
+    'console_members',
     'saved_segments',
   ]);
   await metadata.deleteAccount(owner);
@@ -79,6 +104,9 @@ test('deleting an account ends it with its apps, and leaves others alone', async
   expect(await tablesAbout('app_id', app.id)).toEqual(['deleted_apps']);
   expect(await metadata.authenticate(apiKey)).toBeNull();
   expect(await metadata.authenticateApp(app.id, app.secretKey)).toBeNull();
+  expect(await metadata.links.authenticate(token)).toBeNull();
+  expect(await metadata.links.authenticate(guestToken)).toMatchObject({ accountId: guest });
+  expect((await metadata.listSegments(guest)).map(({ name }) => name)).toEqual(['Kept']);
   expect(await hasAccount(owner)).toBe(false);
   expect((await metadata.allApps()).map(({ id }) => id)).not.toContain(app.id);
   expect(await metadata.authenticate(guestKey)).not.toBeNull();

@@ -57,6 +57,9 @@ describe('deleting an app', () => {
     const kept = await metadata.createApp(owner, shop('https://kept.example'));
     await metadata.shareApp(doomed.id, guest.accountId);
     await metadata.rotateSecret(kept.id, { overlapMs: 0 });
+    const link = { name: 'Board', segment: 'country==IR', origins: [], expiresAt: null };
+    const ended = await metadata.createLink(doomed.id, link);
+    const { token } = await metadata.createLink(kept.id, link);
     const other = bench.another();
     expect(await other.canRead(guest.accountId, doomed.id)).toBe(true);
     await addEvents(doomed.id);
@@ -70,6 +73,7 @@ describe('deleting an app', () => {
       traffic: 4,
       ledger: 2,
       app_shares: 1,
+      app_links: 1,
     });
 
     await metadata.deleteApp(doomed.id);
@@ -84,6 +88,10 @@ describe('deleting an app', () => {
     wait(4_500);
     expect(await other.canRead(guest.accountId, doomed.id)).toBe(false);
     expect(await other.authenticateApp(doomed.id, doomed.secretKey)).toBeNull();
+    for (const process of [metadata, other]) {
+      expect(await process.links.authenticate(ended.token)).toBeNull();
+      expect(await process.links.authenticate(token)).toMatchObject({ only: { app: kept.id } });
+    }
   });
 
   test('can be repeated, and then deletes late rows', async () => {

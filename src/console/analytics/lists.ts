@@ -203,11 +203,14 @@ export function listOf(id: ListId): List {
 
 export const rowsOf = (list: List, answer: unknown): readonly ListRow[] => list.rows(answer as never);
 
-/** How many rows an answer can have; with fewer, every other row is 0. */
-export const mostRows = (list: List, asked: number): number => {
-  if (list.question === 'getExtendedOverview') return 10;
-  return list.question === 'listUtmCampaigns' ? 100 : asked;
+/** How many rows the service gives at most, however many there are. */
+export const mostGiven = ({ question }: List): number => {
+  if (question === 'getExtendedOverview') return 10;
+  return question === 'listUtmCampaigns' ? 100 : Number.POSITIVE_INFINITY;
 };
+
+/** How many rows an answer can have; with fewer, every other row is 0. */
+export const mostRows = (list: List, asked: number): number => Math.min(mostGiven(list), asked);
 
 export const keyOf = ({ names, at }: ListRow): string => JSON.stringify([names, at]);
 

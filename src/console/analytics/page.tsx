@@ -54,9 +54,10 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
     [appId, range, segment],
   );
   const against = useAgainst(appId, view, range, now);
-  const before = view.isCompared ? against : null;
   const live = useLiveOverview(isLive(range, now) ? params : null);
   const { version } = live;
+  const oldest = useOldest(appId, version);
+  const before = view.isCompared && hasData(against, oldest) ? against : null;
   const asked = useFigures('getExtendedOverview', params, version, { isAsked: !live.isStreamed });
   const overviewBefore = useEarlierFigures('getExtendedOverview', before?.params ?? null, version, {
     like: before?.like,
@@ -72,7 +73,7 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
     params,
     against,
     before,
-    oldest: useOldest(appId, version),
+    oldest,
     overview: live.isStreamed || (live.isOpen && asked.data === undefined) ? live.overview : asked,
     overviewBefore,
     version,
@@ -123,6 +124,10 @@ function useOldest(appId: string, version: number): number | null | undefined {
   if (data === undefined) return undefined;
   return data.oldest === null ? null : Date.parse(data.oldest);
 }
+
+/** Whether the period can have data. Before the first data, nothing is zero. */
+const hasData = (period: Period | null, oldest: number | null | undefined): boolean =>
+  period === null || typeof oldest !== 'number' || oldest <= period.range.to;
 
 const isEmpty = ({ data }: Loaded<KpiComparison>): boolean =>
   data !== undefined && data.current.sessions === 0 && data.current.pageviews === 0;

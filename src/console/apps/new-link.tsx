@@ -13,13 +13,27 @@ import { SitesField, sitesIn } from './link-sites.tsx';
 
 type Made = Answer<'POST /apps/:appId/links'>;
 
+/** What the page of an app shows when somebody makes a link of it. */
+interface FirstView {
+  readonly segment: string;
+  /** The part of the address after the question mark, without the segment. */
+  readonly search: string;
+}
+
+interface Props {
+  readonly app: App;
+  /** What the link shows first, and the segment to begin with. Default: all visits. */
+  readonly first?: FirstView;
+  readonly onClose: () => void;
+}
+
 /** Makes a link. Its address is in the memory of this window only. */
-export function NewLink({ app, onClose }: { readonly app: App; readonly onClose: () => void }) {
+export function NewLink({ app, first = { segment: '', search: '' }, onClose }: Props) {
   const { apps } = useText();
   const { links: text } = apps;
   const [name, setName] = useState('');
   const [lifetime, setLifetime] = useState<Lifetime>('month');
-  const [segment, setSegment] = useState('');
+  const [segment, setSegment] = useState(first.segment);
   const [sites, setSites] = useState('');
   const [made, setMade] = useState<Made | null>(null);
   const lifetimes = useLifetimes();
@@ -74,24 +88,31 @@ export function NewLink({ app, onClose }: { readonly app: App; readonly onClose:
           <SitesField lines={sites} onChange={setSites} />
         </DeedForm>
       ) : (
-        <MadeLink made={made} onClose={onClose} />
+        <MadeLink made={made} search={first.search} onClose={onClose} />
       )}
     </Dialog>
   );
 }
 
-function MadeLink({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+interface MadeProps {
+  readonly made: Made;
+  readonly search: string;
+  readonly onClose: () => void;
+}
+
+function MadeLink({ made, search, onClose }: MadeProps) {
   const { actions, apps } = useText();
   const { links: text } = apps;
   const { linkId, token, name, origins } = made;
+  const place = `${linkId}${search}#${token}`;
   return (
     <>
       <Text>{text.madeText}</Text>
-      <Copy text={`${location.origin}/shared/${linkId}#${token}`} label={text.address} />
+      <Copy text={`${location.origin}/shared/${place}`} label={text.address} />
       {origins.length > 0 && (
         <>
           <Text>{text.frameText}</Text>
-          <Copy text={frameOf(`${location.origin}/embed/${linkId}#${token}`, name)} label={text.frame} />
+          <Copy text={frameOf(`${location.origin}/embed/${place}`, name)} label={text.frame} />
         </>
       )}
       <div className="buttons">
@@ -107,4 +128,4 @@ const escaped = (text: string): string => text.replace(/[&"<]/g, (sign) => `&#${
 
 /** The frame for the pages of the named sites. */
 const frameOf = (address: string, name: string): string =>
-  `<iframe src="${address}" title="${escaped(name)}" width="100%" height="900" loading="lazy"></iframe>`;
+  `<iframe src="${escaped(address)}" title="${escaped(name)}" width="100%" height="900" loading="lazy"></iframe>`;

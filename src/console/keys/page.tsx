@@ -33,9 +33,8 @@ export function KeysPage() {
       <Shown of={keys}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState title={text.none} action={create}>
-              {text.noneText}
-            </EmptyState>
+            // Its button would go with it, and take the focus along.
+            <EmptyState title={text.none}>{text.noneText}</EmptyState>
           ) : (
             <KeyTable keys={sorted(rows)} onTask={setTask} />
           )

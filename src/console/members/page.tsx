@@ -147,6 +147,7 @@ function RoleOf({ member: { email, role }, isFixed, onChanged }: RoleProps) {
     <>
       <NativeSelect
         size="xs"
+        miw="max-content"
         aria-label={text.roleOf(email)}
         value={role}
         disabled={change.isRunning}

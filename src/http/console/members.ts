@@ -38,7 +38,7 @@ export function ofMembers(metadata: Metadata, { reader, owner }: Callers): Handl
       if (members.length >= MOST_MEMBERS && !members.some((member) => member.email === email))
         throw new AppError('plan_blocked', `An account may have ${MOST_MEMBERS} members.`);
       const deeds = metadata.by(actorOf(session));
-      await deeds.setMember(account, email, role);
+      await deeds.addMember(account, email, role);
       return { created: { email, role, ...(await deeds.createInvitation(account, email)) } };
     },
     'PUT /members/:email': async (req, res) => {

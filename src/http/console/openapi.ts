@@ -199,7 +199,7 @@ const PARTS: { readonly [R in Route]: Part } = {
   'POST /members': {
     operationId: 'inviteMember',
     summary:
-      'Makes somebody a member, and a link that signs the member in once, within 7 days. Again for another link',
+      'Makes somebody a member, and a link that signs the member in once, within 7 days. Again with the same role for another link',
     tag: 'Members',
     body: { schema: InvitationBody, example: { email: 'ada@example.com', role: 'viewer' } },
     status: 201,

@@ -119,6 +119,30 @@ test('a removed member is out at once, also with an open stream', async () => {
   expectProblem(await remove('eve@example.com'), 'not_found');
 });
 
+test('an invitation never changes the role of a member: another role is refused, and the same one gives another link', async () => {
+  for (const [role, another] of [
+    ['viewer', 'owner'],
+    ['owner', 'viewer'],
+  ] as const) {
+    const email = `${role}@members.example`;
+    const { token } = await invited(email, role);
+    expect(expectInvalid(await invite(email.toUpperCase(), another))).toEqual([
+      { field: 'role', message: 'The person is a member with another role: change the role first.' },
+    ]);
+    // The refused one made no link, and left the one that is there.
+    const person = await opened(token);
+    expect((await person.ask('/session')).json).toMatchObject({ email, role });
+    expect(await invited(email, role)).toMatchObject({ email, role });
+    expect((await person.ask('/session')).status).toBe(200);
+    expect((await setRole(email, another)).json).toEqual({ email, role: another });
+    expect(await invited(email, another)).toMatchObject({ email, role: another });
+    await remove(email);
+    // Somebody who was a member once is none.
+    expect(await invited(email, role)).toMatchObject({ email, role });
+    await remove(email);
+  }
+});
+
 test('a role changes at once, and the last owner stays one', async () => {
   const { token } = await invited('carl@example.com', 'viewer');
   const carl = await opened(token);
@@ -133,7 +157,6 @@ test('a role changes at once, and the last owner stays one', async () => {
   for (const refused of [
     await setRole('carl@example.com', 'viewer', carl),
     await remove('carl@example.com', carl),
-    await invite('carl@example.com', 'viewer', carl),
   ]) {
     expectProblem(refused, 'forbidden');
   }

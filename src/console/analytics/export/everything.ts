@@ -7,7 +7,7 @@ import { csvOfMoments } from '../panels/growth-csv.ts';
 import { csvOfHours } from '../panels/hours-csv.ts';
 import { csvOfMore } from '../panels/more-csv.ts';
 import { csvOfNow } from '../panels/now-csv.ts';
-import { MARK } from '../panels/save.ts';
+import { type Csv, MARK, nameOfCsv } from '../panels/save.ts';
 import { besides, momentsOf, seriesParams } from '../series.ts';
 import { csvOf } from '../view/csv.ts';
 import { intervalOf } from '../view/interval.ts';
@@ -19,7 +19,7 @@ import { type ZipFile, zipOf } from './zip.ts';
 /** The service answers several questions at a time; more would only wait there. */
 const AT_ONCE = 3;
 
-type Part = readonly [name: string, text: () => Promise<string>];
+type Part = readonly [name: string, text: () => Promise<string | Csv>];
 type Told = (done: number, all: number) => void;
 
 /** Asks for everything that the page can show, whole, and packs it. Rejects if one answer fails: a part would look whole. */
@@ -28,10 +28,11 @@ export async function everything(analytics: Analytics, told: Told): Promise<Blob
   const files: ZipFile[] = [];
   for (let i = 0; i < parts.length; i += AT_ONCE) {
     told(i, parts.length);
-    const some = parts.slice(i, i + AT_ONCE).map(async ([name, text]) => ({
-      name: `${name}.csv`,
-      text: MARK + (await text()),
-    }));
+    const some = parts.slice(i, i + AT_ONCE).map(async ([name, text]) => {
+      const made = await text();
+      const csv = typeof made === 'string' ? { text: made } : made;
+      return { name: `${nameOfCsv(name, csv)}.csv`, text: MARK + csv.text };
+    });
     files.push(...(await Promise.all(some)));
   }
   return zipOf(files, new Date());

@@ -10,6 +10,7 @@ import type { useShortcutSwitch } from '../shortcuts.ts';
 import { searchOf } from '../view/view.ts';
 import { useWords } from '../words.ts';
 import { ExportAll } from './export-all.tsx';
+import { ShareView } from './share-view.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 
 interface HeadProps {
@@ -41,6 +42,7 @@ export function Head({ live, print, shortcuts: [isOn, turn] }: HeadProps) {
           {text.print}
         </Button>
         <ExportAll />
+        <ShareView />
         <Shortcuts isOn={isOn} turn={turn} />
         <LiveMark live={live} />
       </div>

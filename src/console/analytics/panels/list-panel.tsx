@@ -7,6 +7,7 @@ import { Link, usePath } from '../../shell/router.tsx';
 import { useAnalytics, useEarlierFigures, useFigures, useInView } from '../context.ts';
 import { compared, type List, listOf, mostRows, rowsOf } from '../lists.ts';
 import { type Group, type ListId, searchOf, TABS } from '../view/view.ts';
+import { wholeOf } from '../whole/whole-lists.ts';
 import { useWords } from '../words.ts';
 import { useExport } from './export-list.ts';
 import type { ListedRow } from './list-csv.ts';
@@ -61,7 +62,7 @@ export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
   const { text, format, name } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const { current, rows, mostListed } = useRows(list, isInView);
-  const exported = useExport(list);
+  const exported = useExport(wholeOf(list.id));
   const isOverview = list.question === 'getExtendedOverview';
   const written = (row: ListedRow): string =>
     row.names

@@ -110,24 +110,33 @@ function Shown({ now, isOld }: { readonly now: Realtime; readonly isOld: boolean
         <p className="nothing now-nobody">{text.now.nobody}</p>
       ) : (
         <>
-          <ListTable
-            list={PAGES}
-            rows={pagesOf(now)}
-            isCompared={false}
-            isFiltered={false}
-            label={`${text.now.title}: ${text.lists.pages}`}
-            first={FIRST_ROWS}
-          />
-          <ListTable
-            list={CHANNELS}
-            rows={channelsOf(now)}
-            isCompared={false}
-            isFiltered={false}
-            label={`${text.now.title}: ${text.lists.channels}`}
-            first={FIRST_ROWS}
-          />
+          <NowList list={PAGES} rows={pagesOf(now)} label={text.lists.pages} />
+          <NowList list={CHANNELS} rows={channelsOf(now)} label={text.lists.channels} />
         </>
       )}
+    </div>
+  );
+}
+
+interface NowListProps {
+  readonly list: List;
+  readonly rows: readonly ListRow[];
+  readonly label: string;
+}
+
+/** A list and the button for more of its rows, in one place of the panel. */
+function NowList({ list, rows, label }: NowListProps) {
+  const { text } = useWords();
+  return (
+    <div>
+      <ListTable
+        list={list}
+        rows={rows}
+        isCompared={false}
+        isFiltered={false}
+        label={`${text.now.title}: ${label}`}
+        first={FIRST_ROWS}
+      />
     </div>
   );
 }

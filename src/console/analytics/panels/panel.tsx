@@ -9,7 +9,7 @@ import { daysOf, fileNameOf } from '../view/csv.ts';
 import { useWords } from '../words.ts';
 import { About, type Call } from './about.tsx';
 import { Expired } from './expired.tsx';
-import { saveCsv } from './save.ts';
+import { type Csv, nameOfCsv, saveCsv } from './save.ts';
 import { Scroll } from './scroll.tsx';
 
 export interface PanelProps<Q extends LiveQuestion> {
@@ -20,7 +20,7 @@ export interface PanelProps<Q extends LiveQuestion> {
   readonly csv: {
     readonly name: string;
     readonly days?: string;
-    readonly text: () => string | Promise<string>;
+    readonly text: () => string | Promise<Csv>;
   };
   /** Chosen figures and the like, beside the title. */
   readonly controls?: ReactNode;
@@ -81,7 +81,9 @@ function ExportButton({
   const save = async (): Promise<void> => {
     setFailed(false);
     try {
-      saveCsv(fileNameOf(appName, name, days ?? daysOf(range, view.zone)), await make());
+      const made = await make();
+      const csv = typeof made === 'string' ? { text: made } : made;
+      saveCsv(fileNameOf(appName, nameOfCsv(name, csv), days ?? daysOf(range, view.zone)), csv);
     } catch {
       setFailed(true);
     }

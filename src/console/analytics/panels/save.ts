@@ -1,8 +1,19 @@
 /** The mark by which spreadsheets know UTF-8. */
 export const MARK = '\uFEFF';
 
+/** The text of an export. */
+export interface Csv {
+  readonly text: string;
+  /** How many rows it has, if the service gives no more. */
+  readonly first?: number | undefined;
+}
+
+/** The name of an export, which says so if there may be more rows. */
+export const nameOfCsv = (name: string, { first }: Csv): string =>
+  first === undefined ? name : `${name}-first-${first}`;
+
 /** Offers a text as a file. */
-export const saveCsv = (name: string, text: string): void =>
+export const saveCsv = (name: string, { text }: Csv): void =>
   saveFile(`${name}.csv`, new Blob([MARK, text], { type: 'text/csv;charset=utf-8' }));
 
 export function saveFile(name: string, content: Blob): void {

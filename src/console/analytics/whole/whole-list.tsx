@@ -5,7 +5,7 @@ import { useSpeech } from '../../i18n/use-text.ts';
 import { folded } from '../../parts/readable.ts';
 import { Link, usePath } from '../../shell/router.tsx';
 import { type Analytics, useAnalytics, useEarlierFigures, useFigures } from '../context.ts';
-import { compared, type List, mostRows, rowsOf } from '../lists.ts';
+import { compared, type List, mostGiven, mostRows, rowsOf } from '../lists.ts';
 import { useExport } from '../panels/export-list.ts';
 import { Find } from '../panels/find.tsx';
 import type { ListedRow } from '../panels/list-csv.ts';
@@ -34,7 +34,7 @@ export function WholeList() {
     top.current?.focus();
     window.scrollTo(0, 0);
   }, [view.event]);
-  const { current, rows, isCut } = useWholeRows(list);
+  const { current, rows, cutAt } = useWholeRows(list);
   const asked = useAsked(list);
   const exported = useExport(list);
   const written = useWritten(list);
@@ -54,7 +54,6 @@ export function WholeList() {
       <Link to={`${usePath()}${searchOf({ ...view, ...NO_LIST })}`}>{text.whole.back}</Link>
       <Panel
         title={title}
-        note={isCut ? text.whole.cut(format.number(MOST_ROWS)) : undefined}
         about={{
           question: list.question as LiveQuestion,
           params: asked as Params<LiveQuestion>,
@@ -83,6 +82,13 @@ export function WholeList() {
                     ? text.whole.rows(count(all))
                     : text.whole.found(count(all), count(rows ?? []))}
                 </p>
+                {cutAt !== null && (
+                  <p className="hint">
+                    {(cutAt === mostGiven(list) ? text.whole.cutForAll : text.whole.cut)(
+                      format.number(cutAt),
+                    )}
+                  </p>
+                )}
                 {all.length === 0 ? (
                   <p className="nothing">{wish === '' ? text.nothing : text.nothingFound(view.find)}</p>
                 ) : (
@@ -132,7 +138,7 @@ function useWholeRows(list: List) {
   const earlier = previous.data === undefined ? null : rowsOf(list, previous.data);
   const listed: readonly ListedRow[] | undefined =
     rows === undefined || earlier === null ? rows : compared(rows, earlier, most);
-  return { current, rows: listed, isCut: rows !== undefined && rows.length >= MOST_ROWS };
+  return { current, rows: listed, cutAt: rows !== undefined && rows.length >= most ? most : null };
 }
 
 /** The parts of a row's name as people read them; null for an absent one. */

@@ -132,6 +132,7 @@ export const analytics = {
   },
   figuresOf: (clock: string) => `Figures of ${clock}`,
   print: 'Print',
+  share: 'Share this view',
   otherApp: 'Show another app',
   noData: 'No visits in this range',
   noDataText: 'The app has visits at other times.',
@@ -147,7 +148,10 @@ export const analytics = {
     find: 'Find in this list',
     rows: (count: string) => `Rows: ${count}`,
     found: (found: string, all: string) => `Rows: ${found} of ${all}`,
-    cut: (count: string) => `The first ${count}. The CSV has all of them.`,
+    cut: (count: string) =>
+      `The list is cut after its first ${count} rows: the search and the order are of these. The CSV has all rows.`,
+    cutForAll: (count: string) =>
+      `The list is cut after its first ${count} rows: the service gives no more, and the CSV has no more.`,
     sort: 'Sort by',
     own: 'The usual order',
     ascending: 'Ascending',

@@ -58,7 +58,10 @@ export const common = {
    * Instead of the service's own words about a wrong field, where a language has others. By the service's sentence, or
    * else by the name of the field.
    */
-  fieldProblems: {} as Readonly<Record<string, string>>,
+  fieldProblems: {
+    'The person is a member with another role: change the role first.':
+      'This person is a member with another role. Change the role in the list of members first.',
+  } as Readonly<Record<string, string>>,
   time: {
     never: 'Never',
   },

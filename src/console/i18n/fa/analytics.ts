@@ -183,6 +183,7 @@ export const analytics: AnalyticsTexts = {
   },
   figuresOf: (clock) => `ارقام ساعت ${clock}`,
   print: 'چاپ',
+  share: 'اشتراک‌گذاری این نما',
   otherApp: 'نمایش برنامه‌ای دیگر',
   noData: 'در این بازه بازدیدی نیست',
   noDataText: 'برنامه در زمان‌های دیگر بازدید دارد.',
@@ -198,7 +199,10 @@ export const analytics: AnalyticsTexts = {
     find: 'جست‌وجو در این فهرست',
     rows: (count) => `${count} سطر`,
     found: (found, all) => `${found} سطر از ${all}`,
-    cut: (count) => `${count} مورد نخست. فایل CSV همه را دارد.`,
+    cut: (count) =>
+      `این فهرست پس از ${count} سطر نخست بریده شده است: جست‌وجو و ترتیب تنها در همین سطرهاست. فایل CSV همهٔ سطرها را دارد.`,
+    cutForAll: (count) =>
+      `این فهرست پس از ${count} سطر نخست بریده شده است: سرویس بیش از این نمی‌دهد و فایل CSV هم بیش از این ندارد.`,
     sort: 'به ترتیب',
     own: 'ترتیب معمول',
     ascending: 'صعودی',

@@ -65,6 +65,8 @@ export const common: CommonTexts = {
   },
   fieldProblems: {
     "Must be the app's name.": 'نام را همان‌گونه بنویسید که نام برنامه است.',
+    'The person is a member with another role: change the role first.':
+      'این شخص با نقش دیگری عضو است: نخست نقش او را در فهرست اعضا تغییر دهید.',
     'Required.': 'همهٔ خانه‌های لازم را پر کنید.',
     name: 'نام باید ۱ تا ۱۰۰ نویسه داشته باشد، بدون نویسه‌های کنترلی.',
     domain:
