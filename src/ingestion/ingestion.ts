@@ -245,7 +245,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     // Two callers for one app take turns.
     whileQuiet: (app, work) =>
       holds.withLock(app, async () => {
-        const release = await writers.of(app).flusher.hold(app);
+        const release = await writers.of(app).turns.hold(app);
         try {
           return await work(await quietAt(app));
         } finally {

@@ -35,32 +35,24 @@ export class BatchStore {
    * does not take the rows in time. They may be stored all the same. `check`: see `PendingBatch`; a process that is alone on
    * its store does not call it.
    */
-  storeOnce<Made extends BatchRows>(
-    batch: BatchKey,
-    make: () => Made,
-    check?: AssertHeld,
-  ): Promise<Made | null> {
+  storeOnce<T extends BatchRows>(batch: BatchKey, make: () => T, check?: AssertHeld): Promise<T | null> {
     const attributes = { 'analytics.app_id': batch.app, 'analytics.batch_id': batch.batch };
     return traced('batch', { attributes }, () => this.#storeOnce(batch, make, check));
   }
 
-  async #storeOnce<Made extends BatchRows>(
-    batch: BatchKey,
-    make: () => Made,
-    check?: AssertHeld,
-  ): Promise<Made | null> {
+  async #storeOnce<T extends BatchRows>(batch: BatchKey, make: () => T, check?: AssertHeld) {
     const key = batchKey(batch);
     for (let first = this.#underway.get(key); first !== undefined; first = this.#underway.get(key)) {
       if (await this.#succeeds(key, first)) return null;
     }
     if (this.#recent.has(key)) return null;
-    const { flusher, persistence } = this.#writers.of(batch.app);
+    const { turns, persistence } = this.#writers.of(batch.app);
     if (this.#closed || persistence.failingForMs > STALLED_AFTER_MS) throw unavailable();
     const made = make();
     const { events, hours, rows } = made;
     const bytes = rows.reduce((sum, row) => sum + row.length, 0);
     if (!this.#writers.haveRoom({ app: batch.app, events, bytes })) throw overloaded();
-    const storing = flusher.submit({ ...batch, events, hours, rows, bytes, check });
+    const storing = turns.submit({ ...batch, events, hours, rows, bytes, check });
     this.#underway.set(key, storing);
     storing.then(
       () => {
