@@ -11,7 +11,7 @@ import { mergedHours, spansOf } from './ledger-rows.ts';
 import { Marks } from './marks.ts';
 import { notNow, rejectAll } from './refused-batches.ts';
 import type { Refusal } from './rehearsal.ts';
-import { type Persistence, Refused, type RefusedRest, type Verdict } from './retry.ts';
+import { type Finding, type Persistence, Refused, type RefusedRest } from './retry.ts';
 
 /** A flush that is stored, and the time from its first step on. */
 export interface StoredFlush {
@@ -170,7 +170,7 @@ export class Flusher {
     const landed = held.get(id)?.landed ?? underway.announce(null);
     const progress: Progress = { done: 3, landed };
     const store = () => this.#store(open, progress, true);
-    const trial = async (): Promise<Verdict> => ({ stored: 'a part', batches: null });
+    const trial = async (): Promise<Finding> => ({ stored: 'a part', batches: null });
     try {
       await persistence.until('store flush', store, { trial, rest: 'a part' });
     } catch (error) {
@@ -218,19 +218,19 @@ export class Flusher {
    * Finds out whether the store refuses the step after `done` because of the rows, and how much of the flush is stored then.
    * `isCertain`: see `Persistence.until`.
    */
-  async #trial(flush: Flush, { done }: Progress, isCertain: boolean): Promise<Verdict | null> {
+  async #trial(flush: Flush, { done }: Progress, isCertain: boolean): Promise<Finding | null> {
     const { journal } = this.#options;
-    if (done === 0) return isCertain ? verdictOn(await journal.refusalOfClaim(flush), 'nothing') : null;
+    if (done === 0) return isCertain ? findingOf(await journal.refusalOfClaim(flush), 'nothing') : null;
     if (done === 1) return null;
     if (done === 3) {
       const refusal = isCertain ? await journal.refusalOfSteps(flush) : null;
-      return refusal?.by === 'ingest_begun' ? verdictOn(refusal, 'nothing') : null;
+      return refusal?.by === 'ingest_begun' ? findingOf(refusal, 'nothing') : null;
     }
     if (done === 4) {
       const refusal = await journal.refusalOfEvents(flush);
-      return verdictOn(refusal, refusal?.by === 'events' && isCertain ? 'nothing' : 'a part');
+      return findingOf(refusal, refusal?.by === 'events' && isCertain ? 'nothing' : 'a part');
     }
-    return verdictOn(await journal.refusalOfSteps(flush), 'a part');
+    return findingOf(await journal.refusalOfSteps(flush), 'a part');
   }
 
   /** Withdraws or holds a flush that the store refuses. Returns the error to throw. */
@@ -278,7 +278,7 @@ const counted = ({ id, batches }: Flush) => ({
   batches: batches.map(({ rows: { length }, ...key }) => ({ ...key, rows: { length } })),
 });
 
-const verdictOn = (refusal: Refusal, stored: RefusedRest): Verdict | null =>
+const findingOf = (refusal: Refusal, stored: RefusedRest): Finding | null =>
   refusal === null ? null : { ...refusal, stored };
 
 const givenUp = (): AppError =>

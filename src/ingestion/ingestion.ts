@@ -152,7 +152,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   });
   const visitors = createVisitors({ db, clock });
   const skew = createClockSkew(db);
-  const holds = inProcessLocks();
+  const quiet = inProcessLocks();
   const tally = new Tally();
   const since = toIso(clock());
 
@@ -244,8 +244,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   return {
     // Two callers for one app take turns.
     whileQuiet: (app, work) =>
-      holds.withLock(app, async () => {
-        const release = await writers.of(app).turns.hold(app);
+      quiet.withLock(app, async () => {
+        const release = await writers.of(app).turns.keepBack(app);
         try {
           return await work(await quietAt(app));
         } finally {
@@ -283,7 +283,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       },
     },
     sweep,
-    stats: () => ({ since, ...tally.counts(), waiting: writers.held, held: writers.heldBatches }),
+    stats: () => ({ since, ...tally.counts(), waiting: writers.size, held: writers.heldBatches }),
     pause: () => flushes.pause(writers),
     underway: async () => (flushes.areUnwritten(writers) ? 1 : (await journal.underway()).flushes.length),
     moment,

@@ -1,7 +1,7 @@
 import type { HeldFlushes } from './held-flushes.ts';
 import type { Journal } from './journal.ts';
 import type { TriedFlush } from './rehearsal.ts';
-import { type Persistence, Refused, type Verdict } from './retry.ts';
+import { type Finding, type Persistence, Refused } from './retry.ts';
 
 /** The delay and the number of batches after which marks are written together. */
 const AFTER_MS = 100;
@@ -66,7 +66,7 @@ export class Marks {
     const [first, ...more] = flushes;
     const ids: readonly [string, ...string[]] = [first.id, ...more.map(({ id }) => id)];
     // Each has its turn alone, which shows the batches that are the reason.
-    const trial = async (): Promise<Verdict | null> => {
+    const trial = async (): Promise<Finding | null> => {
       const refusal = more.length > 0 ? null : await journal.refusalOfSteps(first);
       return refusal === null ? null : { ...refusal, stored: 'a part' };
     };

@@ -1,6 +1,6 @@
 import type { AppError } from '../domain/errors.ts';
 import { currentWork, inWork, Work } from '../domain/work.ts';
-import { BatchBuffer, type Held, type Outcome, type PendingBatch, type Waiting } from './batch-buffer.ts';
+import { BatchBuffer, type Outcome, type PendingBatch, type Size, type Waiting } from './batch-buffer.ts';
 import type { Flusher, Turn } from './flusher.ts';
 import { notNow, partsOf, putAside, rejectAll } from './refused-batches.ts';
 import { type IngestLog, type Persistence, Refused } from './retry.ts';
@@ -69,13 +69,13 @@ export class Turns {
   }
 
   /** The content of the buffer, including the flush in progress. */
-  get held(): Held {
-    return this.#buffer.held;
+  get size(): Size {
+    return this.#buffer.size;
   }
 
   /** The part of it that belongs to the app. */
-  heldOf(app: string): Held {
-    return this.#buffer.heldOf(app);
+  sizeOf(app: string): Size {
+    return this.#buffer.sizeOf(app);
   }
 
   /** Resolves when the batch is stored and visible, or was so before. The same batch must not wait twice. */
@@ -91,11 +91,11 @@ export class Turns {
   }
 
   /**
-   * Puts an app on hold: its batches wait until the result is called. Resolves when this process stores none of
-   * them. An app is put on hold by one caller at a time.
+   * Keeps back an app's batches until the result is called. Resolves when this process stores none of them. Only one caller
+   * at a time may keep back an app.
    */
-  async hold(app: string): Promise<() => void> {
-    const release = this.#buffer.hold(app);
+  async keepBack(app: string): Promise<() => void> {
+    const release = this.#buffer.keepBack(app);
     await Promise.all(this.#runs);
     return release;
   }

@@ -1,6 +1,6 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppError } from '../domain/errors.ts';
-import type { Held } from './batch-buffer.ts';
+import type { Size } from './batch-buffer.ts';
 import type { BatchKey } from './batch-key.ts';
 import { Flusher, type StoredFlush } from './flusher.ts';
 import { HeldFlushes } from './held-flushes.ts';
@@ -13,7 +13,7 @@ import { Suspects } from './suspects.ts';
 import { Turns } from './turns.ts';
 
 /** The size of all buffers, including flushes in progress. A text holds one or two bytes per character. */
-const MOST_HELD: Held = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 };
+const MOST: Size = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 };
 /** The share of it that one of several shards may take, so that others have room while it is away. */
 const SHARE = 0.5;
 
@@ -57,8 +57,8 @@ export class Writers {
   }
 
   /** The content of all buffers. */
-  get held(): Held {
-    return this.#all.reduce((sum, { turns }) => added(sum, turns.held), NOTHING);
+  get size(): Size {
+    return this.#all.reduce((sum, { turns }) => added(sum, turns.size), NOTHING);
   }
 
   /** The number of batches in flushes that are held. */
@@ -77,9 +77,9 @@ export class Writers {
     const share = this.#all.length === 1 ? 1 : SHARE;
     const { turns } = this.of(app);
     return (
-      fits(added(this.held, batch), 1) &&
-      fits(added(turns.held, batch), share) &&
-      fits(added(turns.heldOf(app), batch), share * SHARE_OF_APP)
+      fits(added(this.size, batch), 1) &&
+      fits(added(turns.size, batch), share) &&
+      fits(added(turns.sizeOf(app), batch), share * SHARE_OF_APP)
     );
   }
 
@@ -156,15 +156,13 @@ function writerOf(shard: number, options: WritersOptions): Writer {
   return { turns, flusher, held, settler, persistence };
 }
 
-const NOTHING: Held = { batches: 0, events: 0, bytes: 0 };
+const NOTHING: Size = { batches: 0, events: 0, bytes: 0 };
 
-const added = (one: Held, other: Held): Held => ({
+const added = (one: Size, other: Size): Size => ({
   batches: one.batches + other.batches,
   events: one.events + other.events,
   bytes: one.bytes + other.bytes,
 });
 
-const fits = ({ batches, events, bytes }: Held, share: number): boolean =>
-  batches <= MOST_HELD.batches * share &&
-  events <= MOST_HELD.events * share &&
-  bytes <= MOST_HELD.bytes * share;
+const fits = ({ batches, events, bytes }: Size, share: number): boolean =>
+  batches <= MOST.batches * share && events <= MOST.events * share && bytes <= MOST.bytes * share;
