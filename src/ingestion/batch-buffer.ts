@@ -26,13 +26,13 @@ export interface Waiting extends PendingBatch {
 }
 
 /** The size of a buffer. Bytes are counted as characters. */
-export interface Held {
+export interface Size {
   readonly batches: number;
   readonly events: number;
   readonly bytes: number;
 }
 
-const NOTHING: Held = { batches: 0, events: 0, bytes: 0 };
+const NOTHING: Size = { batches: 0, events: 0, bytes: 0 };
 
 /** Limits that keep an insert one block: far below the engine's 1,048,449 rows and 256 MiB. */
 const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as const;
@@ -49,11 +49,11 @@ export class BatchBuffer {
   #queue: Waiting[] = [];
   /** Those of apps whose batches go in flushes of their own. */
   #apart: Waiting[] = [];
-  /** Batches of apps that are on hold, by app. */
-  readonly #onHold = new Map<string, Waiting[]>();
+  /** Batches of apps that are kept back, by app. */
+  readonly #keptBack = new Map<string, Waiting[]>();
   readonly #outcomes = new Set<Promise<Outcome>>();
-  readonly #held = { ...NOTHING };
-  readonly #heldByApp = new Map<string, { batches: number; events: number; bytes: number }>();
+  readonly #size = { ...NOTHING };
+  readonly #sizeByApp = new Map<string, { batches: number; events: number; bytes: number }>();
   #peak = 0;
 
   /** `suspects`: their batches go in flushes of their own. */
@@ -63,13 +63,13 @@ export class BatchBuffer {
   }
 
   /** The content, including batches that a flush has taken and not settled. */
-  get held(): Held {
-    return { ...this.#held };
+  get size(): Size {
+    return { ...this.#size };
   }
 
   /** The part of it that belongs to the app. */
-  heldOf(app: string): Held {
-    return { ...(this.#heldByApp.get(app) ?? NOTHING) };
+  sizeOf(app: string): Size {
+    return { ...(this.#sizeByApp.get(app) ?? NOTHING) };
   }
 
   /** The number of batches that can be taken. */
@@ -82,7 +82,7 @@ export class BatchBuffer {
     return this.#apart.length;
   }
 
-  /** The highest number of batches held lately. */
+  /** The highest number of batches in it lately. */
   get peak(): number {
     return this.#peak;
   }
@@ -90,7 +90,7 @@ export class BatchBuffer {
   /** Resolves or rejects as a flush settles the batch. The same batch must not wait twice. */
   add(batch: PendingBatch, work: Work | undefined): Promise<Outcome> {
     this.#count(batch, 1);
-    this.#peak = Math.max(this.#peak, this.#held.batches);
+    this.#peak = Math.max(this.#peak, this.#size.batches);
     const outcome = new Promise<Outcome>((resolve, reject) => {
       this.#enqueue({ ...batch, resolve, reject, work, conflicts: 0 });
     }).finally(() => {
@@ -108,7 +108,7 @@ export class BatchBuffer {
 
   /** Takes the batches of the next flush, in the order in which they came. There are none if all of them go apart. */
   take(): Waiting[] {
-    this.#peak = Math.max(this.#held.batches, this.#peak * FORGETTING);
+    this.#peak = Math.max(this.#size.batches, this.#peak * FORGETTING);
     const usual: Waiting[] = [];
     for (const batch of this.#queue) (this.#suspects.has(batch.app) ? this.#apart : usual).push(batch);
     this.#queue = usual;
@@ -143,9 +143,9 @@ export class BatchBuffer {
   /** Puts batches back that were taken and are free again. They come first. */
   putBack(group: readonly Waiting[]): void {
     const free = group.filter((batch) => {
-      const onHold = this.#onHold.get(batch.app);
-      onHold?.push(batch);
-      return onHold === undefined;
+      const keptBack = this.#keptBack.get(batch.app);
+      keptBack?.push(batch);
+      return keptBack === undefined;
     });
     this.#queue = [...free, ...this.#queue];
   }
@@ -157,39 +157,40 @@ export class BatchBuffer {
     setTimeout(() => this.#enqueue(batch), Math.random() * longest);
   }
 
-  /** Keeps an app's batches from being taken until the result is called. */
-  hold(app: string): () => void {
+  /** Keeps back an app's batches until the result is called. */
+  keepBack(app: string): () => void {
     const waiting = [...this.#apart, ...this.#queue].filter((batch) => batch.app === app);
     this.#apart = this.#apart.filter((batch) => batch.app !== app);
     this.#queue = this.#queue.filter((batch) => batch.app !== app);
-    this.#onHold.set(app, waiting);
+    this.#keptBack.set(app, waiting);
     return () => {
-      this.#onHold.delete(app);
+      this.#keptBack.delete(app);
       for (const batch of waiting) this.#enqueue(batch);
     };
   }
 
   /** Rejects all batches that no flush has taken. */
   dismiss(error: AppError): void {
-    const onHold = [...this.#onHold.values()].flatMap((held) => held.splice(0));
-    for (const batch of [...this.#queue.splice(0), ...this.#apart.splice(0), ...onHold]) batch.reject(error);
+    const keptBack = [...this.#keptBack.values()].flatMap((batches) => batches.splice(0));
+    for (const batch of [...this.#queue.splice(0), ...this.#apart.splice(0), ...keptBack])
+      batch.reject(error);
   }
 
   #count({ app, events, bytes }: PendingBatch, sign: 1 | -1): void {
-    const own = this.#heldByApp.get(app) ?? { ...NOTHING };
-    this.#heldByApp.set(app, own);
-    for (const held of [this.#held, own]) {
-      held.batches += sign;
-      held.events += sign * events;
-      held.bytes += sign * bytes;
+    const own = this.#sizeByApp.get(app) ?? { ...NOTHING };
+    this.#sizeByApp.set(app, own);
+    for (const size of [this.#size, own]) {
+      size.batches += sign;
+      size.events += sign * events;
+      size.bytes += sign * bytes;
     }
-    if (own.batches === 0) this.#heldByApp.delete(app);
+    if (own.batches === 0) this.#sizeByApp.delete(app);
   }
 
   #enqueue(batch: Waiting): void {
-    const onHold = this.#onHold.get(batch.app);
-    if (onHold !== undefined) {
-      onHold.push(batch);
+    const keptBack = this.#keptBack.get(batch.app);
+    if (keptBack !== undefined) {
+      keptBack.push(batch);
       return;
     }
     this.#queue.push(batch);

@@ -7,7 +7,7 @@ import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { flushesEnd } from './flushes-end.ts';
 import { piecesOf } from './history-pieces.ts';
-import { batchRows, sessionColumns } from './journal-rows.ts';
+import { type BatchRows, batchRows, sessionColumns } from './journal-rows.ts';
 import { type BatchStore, unavailable } from './once.ts';
 import { countStored, eventIdentity, type StoredCounts, storedTimes, storedVisits } from './stored-events.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
@@ -29,7 +29,9 @@ export interface HistoryResult {
 export interface HistoryOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly store: Pick<BatchStore, 'storeOnce' | 'settled'>;
+  readonly store: Pick<BatchStore, 'settled'> & {
+    storeOnce(batch: BatchKey, make: () => BatchRows, check: AssertHeld): Promise<BatchRows | null>;
+  };
   /** Returns the flushes with events of the app that are not settled; none if the process is alone on its store. */
   readonly unsettled: (app: string) => Promise<readonly string[]>;
   readonly locks: Locks;
@@ -98,8 +100,8 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       if (events === 0) return nothing;
       const batch = { app: app.id, batch: uuidOf(texts) };
       key = batch;
-      const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns), assertHeld);
-      if (outcome === 'duplicate') return nothing;
+      const stored = await store.storeOnce(batch, () => batchRows(batch, missing, columns), assertHeld);
+      if (stored === null) return nothing;
       return { sessions: indexesOf(missing), events, duplicates: all - events, rejected: refused };
     };
     const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {

@@ -19,9 +19,9 @@ import { BatchStore, unavailable } from './once.ts';
 import type { IngestLog } from './retry.ts';
 import { createSetAside, type SetAsideBatch } from './set-aside.ts';
 import { type IngestCounts, type RefusalCode, Tally } from './tally.ts';
-import { type Rejection, type Validated, validateSessions } from './validate.ts';
+import { type Rejection, validateSessions } from './validate.ts';
 import { createVisitors } from './visitors.ts';
-import { type Batch, countEvents } from './wire.ts';
+import type { Batch } from './wire.ts';
 import { Writers } from './writers.ts';
 
 export interface IngestionOptions {
@@ -152,7 +152,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   });
   const visitors = createVisitors({ db, clock });
   const skew = createClockSkew(db);
-  const holds = inProcessLocks();
+  const quiet = inProcessLocks();
   const tally = new Tally();
   const since = toIso(clock());
 
@@ -181,14 +181,13 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   }
 
   async function acceptBatch(app: SdkApp, batch: Batch, request: BatchRequest): Promise<IngestResult> {
-    let validated: Validated = { sessions: [], rejected: [] };
     const key = { app: app.id, batch: batch.batchId.toLowerCase() };
     const { userAgent, address } = request;
     const ids = batch.sessions.some(isAnonymous) ? await visitors.today() : null;
     const correction = await skew.correctionFor(app.id, batch, clock());
-    const outcome = await store.storeOnce(key, () => {
+    const stored = await store.storeOnce(key, () => {
       const now = clock();
-      validated = validateSessions(batch.sessions, {
+      const { sessions, rejected } = validateSessions(batch.sessions, {
         now,
         maxAgeDays,
         acceptedFrom: acceptedFrom(app.retention, now),
@@ -197,18 +196,16 @@ export function createIngestion(options: IngestionOptions): Ingestion {
         correction,
         ...(ids === null ? {} : { visitorId: (agent: string) => ids(app.id, address, agent) }),
       });
-      const { sessions } = validated;
       const isPlaceless = sessions.some(({ context }) => context.location === null);
       const place = isPlaceless ? (geo?.locate(address) ?? null) : null;
       const columns = sessions.map((session) => sessionColumns(session, { app, place }));
-      return batchRows(key, sessions, columns);
+      return { ...batchRows(key, sessions, columns), rejected };
     });
-    if (outcome === 'duplicate') {
+    if (stored === null) {
       tally.duplicate();
       return DUPLICATE;
     }
-    const { sessions, rejected } = validated;
-    const accepted = countEvents(sessions);
+    const { events: accepted, rejected } = stored;
     tally.accept(accepted, rejected);
     return { accepted, rejected };
   }
@@ -247,8 +244,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   return {
     // Two callers for one app take turns.
     whileQuiet: (app, work) =>
-      holds.withLock(app, async () => {
-        const release = await writers.of(app).flusher.hold(app);
+      quiet.withLock(app, async () => {
+        const release = await writers.of(app).turns.keepBack(app);
         try {
           return await work(await quietAt(app));
         } finally {
@@ -280,13 +277,13 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       drop: setAside.drop,
       repeat: async (id) => {
         const { key, ...rows } = await setAside.take(id);
-        const outcome = await counted(store.storeOnce(key, () => rows));
+        const stored = await counted(store.storeOnce(key, () => rows));
         await setAside.done(id);
-        return { id, outcome };
+        return { id, outcome: stored === null ? 'duplicate' : 'stored' };
       },
     },
     sweep,
-    stats: () => ({ since, ...tally.counts(), waiting: writers.held, held: writers.heldBatches }),
+    stats: () => ({ since, ...tally.counts(), waiting: writers.size, held: writers.heldBatches }),
     pause: () => flushes.pause(writers),
     underway: async () => (flushes.areUnwritten(writers) ? 1 : (await journal.underway()).flushes.length),
     moment,

@@ -1,28 +1,29 @@
+import type { HeldFlushes } from './held-flushes.ts';
 import type { Journal } from './journal.ts';
 import type { TriedFlush } from './rehearsal.ts';
-import { type Persistence, Refused, type Verdict } from './retry.ts';
+import { type Finding, type Persistence, Refused } from './retry.ts';
 
 /** The delay and the number of batches after which marks are written together. */
 const AFTER_MS = 100;
 const MOST_UNMARKED = 5_000;
 
+interface MarksOptions {
+  readonly journal: Journal;
+  readonly persistence: Persistence;
+  readonly held: HeldFlushes;
+}
+
 /** Marks the batches of stored flushes. Nobody waits for these marks: only later processes need them. */
 export class Marks {
-  readonly #options: { readonly journal: Journal; readonly persistence: Persistence };
-  readonly #hold: (flush: TriedFlush, refusal: Refused) => void;
+  readonly #options: MarksOptions;
   /** Flushes that lack only their marks. */
   readonly #unmarked: TriedFlush[] = [];
   #batches = 0;
   #marking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `hold`: called with a flush of which the store refuses the marks. */
-  constructor(
-    options: { readonly journal: Journal; readonly persistence: Persistence },
-    hold: (flush: TriedFlush, refusal: Refused) => void,
-  ) {
+  constructor(options: MarksOptions) {
     this.#options = options;
-    this.#hold = hold;
   }
 
   later(flush: TriedFlush): void {
@@ -61,11 +62,11 @@ export class Marks {
 
   /** Marks flushes. If the store refuses that, each is marked alone, and those that are refused then are held. */
   async #together(flushes: readonly [TriedFlush, ...TriedFlush[]]): Promise<void> {
-    const { journal, persistence } = this.#options;
+    const { journal, persistence, held } = this.#options;
     const [first, ...more] = flushes;
     const ids: readonly [string, ...string[]] = [first.id, ...more.map(({ id }) => id)];
     // Each has its turn alone, which shows the batches that are the reason.
-    const trial = async (): Promise<Verdict | null> => {
+    const trial = async (): Promise<Finding | null> => {
       const refusal = more.length > 0 ? null : await journal.refusalOfSteps(first);
       return refusal === null ? null : { ...refusal, stored: 'a part' };
     };
@@ -73,8 +74,10 @@ export class Marks {
       await persistence.until('mark flushes', () => journal.markStored(ids), { trial });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (more.length === 0) return this.#hold(first, error);
-      for (const flush of flushes) await this.#together([flush]);
+      const [{ id, batches }] = flushes;
+      const [batch] = batches;
+      if (more.length > 0) for (const flush of flushes) await this.#together([flush]);
+      else if (batch !== undefined) held.add({ id, batch, decided: true }, batches, null, error);
     }
   }
 }

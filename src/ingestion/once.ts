@@ -30,29 +30,29 @@ export class BatchStore {
   }
 
   /**
-   * Stores the rows of `make`, unless a batch with this key is stored or underway. `make` runs only if
-   * needed. Throws `overloaded` if there is no room, and `store_unavailable` if the store does not take the
-   * rows in time. They may be stored all the same. `check`: see `PendingBatch`; a process that is alone on its store does
-   * not call it.
+   * Stores the rows of `make`, unless a batch with this key is stored or underway. `make` runs only if needed. Returns what
+   * it made; null if the batch is a duplicate. Throws `overloaded` if there is no room, and `store_unavailable` if the store
+   * does not take the rows in time. They may be stored all the same. `check`: see `PendingBatch`; a process that is alone on
+   * its store does not call it.
    */
-  storeOnce(batch: BatchKey, make: () => BatchRows, check?: AssertHeld): Promise<Outcome> {
+  storeOnce<T extends BatchRows>(batch: BatchKey, make: () => T, check?: AssertHeld): Promise<T | null> {
     const attributes = { 'analytics.app_id': batch.app, 'analytics.batch_id': batch.batch };
     return traced('batch', { attributes }, () => this.#storeOnce(batch, make, check));
   }
 
-  async #storeOnce(batch: BatchKey, make: () => BatchRows, check?: AssertHeld): Promise<Outcome> {
+  async #storeOnce<T extends BatchRows>(batch: BatchKey, make: () => T, check?: AssertHeld) {
     const key = batchKey(batch);
     for (let first = this.#underway.get(key); first !== undefined; first = this.#underway.get(key)) {
-      if (await this.#succeeds(key, first)) return 'duplicate';
+      if (await this.#succeeds(key, first)) return null;
     }
-    if (this.#recent.has(key)) return 'duplicate';
-    const { flusher, persistence } = this.#writers.of(batch.app);
+    if (this.#recent.has(key)) return null;
+    const { turns, persistence } = this.#writers.of(batch.app);
     if (this.#closed || persistence.failingForMs > STALLED_AFTER_MS) throw unavailable();
     const made = make();
-    const { events, rows } = made;
+    const { events, hours, rows } = made;
     const bytes = rows.reduce((sum, row) => sum + row.length, 0);
     if (!this.#writers.haveRoom({ app: batch.app, events, bytes })) throw overloaded();
-    const storing = flusher.submit({ ...batch, ...made, bytes, check });
+    const storing = turns.submit({ ...batch, events, hours, rows, bytes, check });
     this.#underway.set(key, storing);
     storing.then(
       () => {
@@ -61,7 +61,7 @@ export class BatchStore {
       },
       () => this.#underway.delete(key),
     );
-    return withinPatience(storing);
+    return (await withinPatience(storing)) === 'stored' ? made : null;
   }
 
   /** Resolves when the batch is not underway, however it ended. */

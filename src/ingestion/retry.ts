@@ -19,19 +19,19 @@ export type IngestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 export type RefusedRest = 'nothing' | 'a part' | 'unproven';
 
 /** What a trial has shown. `batches`: those of the flush whose rows are the reason; null if that is unknown. */
-export interface Verdict {
+export interface Finding {
   readonly stored: RefusedRest;
   readonly batches: readonly BatchKey[] | null;
 }
 
 /** How a step is given up that the store refuses because of its content. */
-export interface Refusal {
+export interface IfRefused {
   /** Called when the step is refused: others must not wait for what follows. */
   readonly refused?: () => void;
   /**
    * Finds out whether the rows are at fault; null if that cannot be shown. `isCertain`: no attempt had an unknown outcome.
    */
-  readonly trial?: (isCertain: boolean) => Promise<Verdict | null>;
+  readonly trial?: (isCertain: boolean) => Promise<Finding | null>;
   /** Said of a step that is refused again and again while no trial shows the reason. */
   readonly rest?: RefusedRest;
 }
@@ -42,9 +42,9 @@ export class Refused extends Error {
   /** The engine's code for the reason; null if it gave none. */
   readonly code: number | null;
   readonly stored: RefusedRest;
-  readonly batches: Verdict['batches'];
+  readonly batches: Finding['batches'];
 
-  constructor(statement: string, { stored, batches }: Verdict, cause: unknown) {
+  constructor(statement: string, { stored, batches }: Finding, cause: unknown) {
     super(`The store refuses the rows: ${statement}.`, { cause });
     this.code = engineCode(cause);
     this.stored = stored;
@@ -94,7 +94,7 @@ export class Persistence {
   async until<T>(
     name: string,
     statement: (attempt: number) => Promise<T>,
-    { refused = () => undefined, trial = async () => null, rest = 'unproven' }: Refusal = {},
+    { refused = () => undefined, trial = async () => null, rest = 'unproven' }: IfRefused = {},
   ): Promise<T> {
     const own = {};
     try {
@@ -108,8 +108,8 @@ export class Persistence {
           if (isOfContent(error)) {
             refused();
             const isCertain = refusals++ === attempt;
-            const verdict = await this.alone(() => trial(isCertain)).catch(() => null);
-            if (verdict !== null) throw this.refused(name, verdict, error);
+            const finding = await this.alone(() => trial(isCertain)).catch(() => null);
+            if (finding !== null) throw this.refused(name, finding, error);
             const stored = isCertain ? rest : 'a part';
             if (refusals >= TRIES) throw this.refused(name, { stored, batches: null }, error);
           }
@@ -134,9 +134,9 @@ export class Persistence {
   }
 
   /** Returns the error to throw. */
-  refused(name: string, verdict: Verdict, cause: unknown): Refused {
+  refused(name: string, finding: Finding, cause: unknown): Refused {
     this.#failingSince = null;
-    return new Refused(name, verdict, cause);
+    return new Refused(name, finding, cause);
   }
 
   async #pause(ms: number): Promise<void> {

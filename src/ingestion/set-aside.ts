@@ -23,7 +23,7 @@ export interface SetAsideBatch {
 const MOST = { batches: 10_000, bytes: 1024 ** 3 } as const;
 const WRITER = { lane: 'write' } as const;
 
-const HELD: Query<{ batches: number; bytes: number }> = {
+const SIZE: Query<{ batches: number; bytes: number }> = {
   name: 'ingestion: size of what is put aside',
   sql: sql`SELECT toUInt32(count()) AS batches, toFloat64(sum(length(rows))) AS bytes FROM ingest_set_aside`,
   row: z.object({ batches: z.number(), bytes: z.number() }),
@@ -125,8 +125,8 @@ export function createSetAside(db: Database) {
       { app, batch, events, rows }: BatchKey & BatchRows,
       code: number | null,
     ): Promise<boolean> => {
-      const held = await db.queryOne(HELD, {}, WRITER);
-      if (held.batches >= MOST.batches || held.bytes >= MOST.bytes) return false;
+      const size = await db.queryOne(SIZE, {}, WRITER);
+      if (size.batches >= MOST.batches || size.bytes >= MOST.bytes) return false;
       const row = { id: idOf({ app, batch }), app_id: app, batch_id: batch, events, code: code ?? 0 };
       await db.insert('ingest_set_aside', [{ ...row, rows: rows.join('\n') }]);
       return true;
@@ -139,7 +139,7 @@ export function createSetAside(db: Database) {
     done,
     /** Forgets batches that were stored since. Call it more often than batch ids are forgotten. */
     forget: async (): Promise<void> => {
-      if ((await db.queryOne(HELD, {}, WRITER)).batches === 0) return;
+      if ((await db.queryOne(SIZE, {}, WRITER)).batches === 0) return;
       const statement = sql`ALTER TABLE ingest_set_aside DELETE WHERE ${STORED_SINCE}`;
       await db.command('ingestion: forget what was stored since', statement, {}, { lane: 'seal' });
     },

@@ -26,7 +26,7 @@ export interface ValidSession {
   readonly events: readonly ValidEvent[];
 }
 
-export interface Validated {
+interface Validated {
   readonly sessions: readonly ValidSession[];
   readonly rejected: readonly Rejection[];
 }

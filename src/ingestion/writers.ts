@@ -1,16 +1,19 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppError } from '../domain/errors.ts';
-import type { Held } from './batch-buffer.ts';
+import type { Size } from './batch-buffer.ts';
+import type { BatchKey } from './batch-key.ts';
 import { Flusher, type StoredFlush } from './flusher.ts';
+import { HeldFlushes } from './held-flushes.ts';
 import type { Journal } from './journal.ts';
 import type { KnownBatches } from './known-batches.ts';
 import { type IngestLog, Persistence } from './retry.ts';
 import type { SetAside } from './set-aside.ts';
 import { Settler } from './settler.ts';
 import { Suspects } from './suspects.ts';
+import { Turns } from './turns.ts';
 
 /** The size of all buffers, including flushes in progress. A text holds one or two bytes per character. */
-const MOST_HELD: Held = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 };
+const MOST: Size = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 };
 /** The share of it that one of several shards may take, so that others have room while it is away. */
 const SHARE = 0.5;
 
@@ -19,7 +22,9 @@ const SHARE_OF_APP = 0.75;
 
 /** Stores the batches of one shard's apps. */
 interface Writer {
+  readonly turns: Turns;
   readonly flusher: Flusher;
+  readonly held: HeldFlushes;
   readonly settler: Settler;
   readonly persistence: Persistence;
 }
@@ -52,13 +57,13 @@ export class Writers {
   }
 
   /** The content of all buffers. */
-  get held(): Held {
-    return this.#all.reduce((sum, { flusher }) => added(sum, flusher.held), NOTHING);
+  get size(): Size {
+    return this.#all.reduce((sum, { turns }) => added(sum, turns.size), NOTHING);
   }
 
-  /** The number of batches that wait for a view to be repaired. */
+  /** The number of batches in flushes that are held. */
   get heldBatches(): number {
-    return this.#all.reduce((sum, { settler }) => sum + settler.heldBatches, 0);
+    return this.#all.flatMap(({ held }) => held.all).reduce((sum, { batches }) => sum + batches.size, 0);
   }
 
   /** True while inserts may be repeated that were first sent a while ago. */
@@ -70,11 +75,11 @@ export class Writers {
   haveRoom({ app, events, bytes }: { app: string; events: number; bytes: number }): boolean {
     const batch = { batches: 1, events, bytes };
     const share = this.#all.length === 1 ? 1 : SHARE;
-    const { flusher } = this.of(app);
+    const { turns } = this.of(app);
     return (
-      fits(added(this.held, batch), 1) &&
-      fits(added(flusher.held, batch), share) &&
-      fits(added(flusher.heldOf(app), batch), share * SHARE_OF_APP)
+      fits(added(this.size, batch), 1) &&
+      fits(added(turns.size, batch), share) &&
+      fits(added(turns.sizeOf(app), batch), share * SHARE_OF_APP)
     );
   }
 
@@ -90,36 +95,36 @@ export class Writers {
 
   /** Resolves when every stored flush is marked. */
   markAll(): Promise<void> {
-    return this.#each(({ settler }) => settler.marks.all());
+    return this.#each(({ flusher }) => flusher.marks.all());
   }
 
   /** Begins no flush until `resume`. */
   pause(): void {
-    for (const { flusher } of this.#all) flusher.pause();
+    for (const { turns } of this.#all) turns.pause();
   }
 
   resume(): void {
-    for (const { flusher } of this.#all) flusher.resume();
+    for (const { turns } of this.#all) turns.resume();
   }
 
   /** True while a flush runs. */
   get areStoring(): boolean {
-    return this.#all.some(({ flusher }) => flusher.isStoring);
+    return this.#all.some(({ turns }) => turns.isStoring);
   }
 
   /** Resolves when every batch is settled and marked. */
   idle(): Promise<void> {
-    return this.#each(async ({ flusher, settler }) => {
-      await flusher.idle();
-      await settler.marks.all();
+    return this.#each(async ({ turns, flusher }) => {
+      await turns.idle();
+      await flusher.marks.all();
     });
   }
 
   /** Ends all waiting. Batches that wait for their flush are rejected. */
   stop(error: AppError): void {
-    for (const { persistence, flusher } of this.#all) {
+    for (const { persistence, turns } of this.#all) {
       persistence.stop();
-      flusher.dismiss(error);
+      turns.dismiss(error);
     }
   }
 
@@ -139,30 +144,25 @@ export class Writers {
 }
 
 function writerOf(shard: number, options: WritersOptions): Writer {
-  const { db, journal, log, known } = options;
+  const { db, log, known } = options;
+  const isAlone = known !== null;
   const persistence = new Persistence(log);
   const suspects = new Suspects();
-  const settler = new Settler({
-    journal,
-    persistence,
-    suspects,
-    log,
-    underway: db.own.underway,
-    known,
-    isMine: ({ app }) => db.shards.of(app) === shard,
-  });
-  return { persistence, settler, flusher: new Flusher({ ...options, settler, persistence, suspects }) };
+  const held = new HeldFlushes(suspects, log);
+  const flusher = new Flusher({ ...options, persistence, held, underway: db.own.underway });
+  const isMine = ({ app }: BatchKey): boolean => db.shards.of(app) === shard;
+  const settler = new Settler({ ...options, flusher, persistence, held, isMine, isAlone });
+  const turns = new Turns({ ...options, flusher, persistence, suspects, isAlone });
+  return { turns, flusher, held, settler, persistence };
 }
 
-const NOTHING: Held = { batches: 0, events: 0, bytes: 0 };
+const NOTHING: Size = { batches: 0, events: 0, bytes: 0 };
 
-const added = (one: Held, other: Held): Held => ({
+const added = (one: Size, other: Size): Size => ({
   batches: one.batches + other.batches,
   events: one.events + other.events,
   bytes: one.bytes + other.bytes,
 });
 
-const fits = ({ batches, events, bytes }: Held, share: number): boolean =>
-  batches <= MOST_HELD.batches * share &&
-  events <= MOST_HELD.events * share &&
-  bytes <= MOST_HELD.bytes * share;
+const fits = ({ batches, events, bytes }: Size, share: number): boolean =>
+  batches <= MOST.batches * share && events <= MOST.events * share && bytes <= MOST.bytes * share;

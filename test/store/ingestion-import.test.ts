@@ -6,8 +6,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ImportSummary, importFiles } from '../../src/cli/import/import.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
+import type { BatchKey } from '../../src/ingestion/batch-key.ts';
 import { createHistory } from '../../src/ingestion/history.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
+import type { BatchRows } from '../../src/ingestion/journal-rows.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
 import { deferred } from '../support/deferred.ts';
@@ -118,8 +120,8 @@ describe('NDJSON', () => {
       ...alone(),
       locks: inProcessLocks(),
       store: {
-        storeOnce: async () => {
-          if (isSettled) return 'stored' as const;
+        storeOnce: async (_, make) => {
+          if (isSettled) return make();
           throw new AppError('store_unavailable', 'late');
         },
         settled: async () => {
@@ -141,7 +143,7 @@ describe('NDJSON', () => {
 
   test('an import waits for flushes that other processes have begun, but not for those that begin later', async () => {
     const looks = [['old'], ['old', 'new'], ['new']];
-    const storeOnce = vi.fn(async () => 'stored' as const);
+    const storeOnce = vi.fn(async (_: BatchKey, make: () => BatchRows) => make());
     const unsettled = vi.fn(async () => looks.shift() ?? ['old', 'new']);
     const options = {
       ...alone(),
