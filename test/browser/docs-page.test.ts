@@ -343,3 +343,12 @@ test('without its script the page shows each call in all languages, and its menu
   expect(await page.locator('#search').isVisible()).toBe(false);
   expect(await page.locator('.try').first().isVisible()).toBe(false);
 });
+
+test('on a phone the search has a line of its own', async () => {
+  const { page } = await opened('/docs', 390);
+  const field = await page.locator('#search').boundingBox();
+  const bar = await page.locator('.bar').boundingBox();
+  expect(field?.width).toBeGreaterThan(340);
+  expect((field?.y ?? 0) + (field?.height ?? 0)).toBeLessThanOrEqual((bar?.y ?? 0) + (bar?.height ?? 0));
+  await page.context().close();
+});
