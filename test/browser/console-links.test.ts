@@ -251,3 +251,14 @@ test.each(VIEWS)('the page of a link is usable at each width: %j', async (viewin
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('on the first day of an app, each line is a point', async () => {
+  const { app } = await site();
+  const guest = await openConsole(browser, service());
+  await guest.page.goto(`${addressOf(await made(app)).replace('#', '?range=7d&zone=utc#')}`);
+  const growth = guest.page.getByRole('region', { name: 'Growth', exact: true });
+  await growth.locator('.point-first').waitFor();
+  expect(await growth.locator('.point-first').count()).toBe(1);
+  await expect.poll(() => guest.page.locator('.tile .line-alone').count()).toBeGreaterThan(5);
+  await guest.context.close();
+});

@@ -115,12 +115,11 @@ export function LineChart({ label, labels, current, previous, format, tick, isRt
         />
         <Line points={whole} x={place} y={y} className="line-first" />
         <Line points={partial} x={place} y={y} className="line-partial" />
-        {(labels.length === 1 ? [0] : [shown]).map((i) => {
-          const value = i === null ? null : current.values[i];
-          return i === null || value === null || value === undefined ? null : (
+        {points(current).map(({ i, value }, _, all) =>
+          i === shown || all.length === 1 ? (
             <circle key={i} className="point-first" cx={place(i)} cy={y(value)} r={4} />
-          );
-        })}
+          ) : null,
+        )}
       </svg>
       {shown !== null && (
         <Tip x={place(shown)} y={TOP} width={width} title={labels[shown]?.long ?? ''}>

@@ -45,7 +45,12 @@ export function Sparkline({
       preserveAspectRatio="none"
     >
       <AreaClosed {...line} data={whole} yScale={y} className="area-first" />
-      <LinePath {...line} data={whole} className="line-first" vectorEffect="non-scaling-stroke" />
+      <LinePath
+        {...line}
+        data={whole}
+        className={data.length === 1 ? 'line-first line-alone' : 'line-first'}
+        vectorEffect="non-scaling-stroke"
+      />
       {isParted && (
         <LinePath
           {...line}

@@ -29,7 +29,7 @@ export const apps = {
   isShared: 'Another account owns this app and shares it with you. Its owner sets it up.',
   setUp: {
     title: 'Set up',
-    text: 'Put this into the head of every page of the domain. It sets no cookie, and loads less than 4 KiB.',
+    text: 'Put this into the head of every page of the domain. It sets no cookie, and is at most 4.5 KiB.',
     secretOnce: 'This is the only time that the secret is shown. Copy the snippet now.',
     secretGone:
       'The secret was shown when it was made. If you do not have it any more, rotate it below: the snippet then holds the new one.',
