@@ -91,6 +91,27 @@ test('before and after sealing, without quarters of an earlier version, and with
   expect(await viewsOf(app.id)).toEqual(later);
 });
 
+test('a range that begins or ends at any quarter of an hour counts what lies in it and nothing beside', async () => {
+  const app = newApp();
+  await send(app, MINUTES);
+  await seal({ db: store.db, only: [app.id] }, NOW);
+  const analytics = createAnalytics({ db: store.db });
+  for (let from = 9 * 60; from <= 11 * 60; from += 15) {
+    for (let to = from + 15; to <= 11 * 60 + 15; to += 15) {
+      const range = { from: epochMs(FIRST + from * MINUTE), to: epochMs(FIRST + to * MINUTE - 1) };
+      for (const timezone of ['Asia/Kathmandu', 'Asia/Tehran', 'UTC']) {
+        for (const interval of ['hour', 'month'] as const) {
+          const { points } = await analytics.series(app.id, range, { interval, timezone });
+          expect(
+            points.reduce((sum, { pageviews }) => sum + pageviews, 0),
+            `${from} to ${to} in ${timezone} by ${interval}`,
+          ).toBe(MINUTES.filter((minute) => minute >= from && minute < to).length);
+        }
+      }
+    }
+  }
+});
+
 test('quarters that add up to the hour answer, and raw events are not read', async () => {
   const app = newApp();
   await send(app, MINUTES);

@@ -12,7 +12,7 @@ import { EVENT_SUM_NAMES, HOURS, type HoursOf, hourAt, SUMS_OF_TRAFFIC, sealedSu
 const QUARTER_MS = HOUR_MS / 4;
 
 /**
- * Returns the sums, by slice, of the hours of which quarters answer, and the other hours: those that are not sealed, that have
+ * Returns the sums, by slice, of the parts in the range of hours of which quarters answer, and the other hours: those that are not sealed, that have
  * late events, that are cut inside a quarter, or that an earlier version sealed without quarters: `traffic` has other sums. The
  * hours are those of `traffic`, in order.
  */
@@ -42,7 +42,7 @@ export async function quarterSums(
   );
   const rows = [...isRight].flatMap(({ start }) =>
     inHour(start).flatMap((at): Row[] => {
-      const sums = quarters.get(at);
+      const sums = at < grid.from || at > grid.to ? undefined : quarters.get(at);
       return sums === undefined ? [] : [[`${sliceOf(grid, at)}`, ...sums]];
     }),
   );
