@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { identifier, join as listed, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { type Column, columnsOf } from '../../src/http/forms/columns.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
-import { requiredBy } from '../support/questions.ts';
+import { questionPath } from '../support/questions.ts';
 import { askRightly, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf } from './support.ts';
@@ -60,7 +60,7 @@ function fetchBytes(
   headers: Record<string, string> = {},
   method = 'GET',
 ): Promise<Bytes> {
-  const url = `${service().url}${endpointOf(operationId).path}?appId=${service().app}${requiredBy(operationId)}`;
+  const url = `${service().url}${questionPath(endpointOf(operationId), service().app)}`;
   const options = { method, agent: false, headers: { Authorization: `Bearer ${service().key}`, ...headers } };
   return new Promise((resolve, reject) => {
     const req = get(url, options, (res) => {

@@ -9,7 +9,7 @@ import { EXAMPLE_BODY, EXAMPLE_RANGE } from '../../src/http/docs/openapi-example
 import { EVENT_STREAM } from '../../src/http/forms/event-stream.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
 import { openStream } from '../support/event-stream.ts';
-import { requiredBy } from '../support/questions.ts';
+import { questionPath } from '../support/questions.ts';
 import { DOCUMENT_TEXT, DOCUMENTED, documentedSchema, formsOf, likeExample } from './openapi-support.ts';
 import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
@@ -109,7 +109,7 @@ const PROVOKE: Readonly<Partial<Record<ErrorCode, Provoke>>> = {
   validation_failed: (operationId) => askExample(operationId, {}, '&form=2026-11-20'),
   unauthorized: (operationId) => askExample(operationId, { key: null }),
   app_access_denied: async (operationId) =>
-    service().ask(`${endpointOf(operationId).path}?appId=${randomUUID()}${requiredBy(operationId)}`, {
+    service().ask(questionPath(endpointOf(operationId), randomUUID()), {
       key: await newKey(),
     }),
   plan_blocked: (operationId) =>

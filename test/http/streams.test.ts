@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type EventStream, openStream } from '../support/event-stream.ts';
-import { requiredBy } from '../support/questions.ts';
+import { questionPath } from '../support/questions.ts';
 import { ABOUT_APP, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf, expectProblem, type Tenant } from './support.ts';
@@ -20,7 +20,7 @@ async function stream(
   { key, app }: Asker,
   { operationId = 'listPageviews', query = '', headers = {} } = {},
 ): Promise<EventStream> {
-  const path = `${endpointOf(operationId).path}?appId=${app}${requiredBy(operationId)}${query}`;
+  const path = `${questionPath(endpointOf(operationId), app)}${query}`;
   const open = await openStream(service().url, path, { key, headers });
   opened.push(open);
   return open;
@@ -40,9 +40,7 @@ describe('a stream', () => {
       'x-ratelimit-limit': '120',
     });
     const first = await next();
-    const answer = await tenant.ask(
-      `${endpointOf(operationId).path}?appId=${tenant.app}${requiredBy(operationId)}`,
-    );
+    const answer = await tenant.ask(questionPath(endpointOf(operationId), tenant.app));
     expect(first).toEqual({ event: 'message', id: answer.headers['etag'], data: answer.text });
     expect(headers['x-data-as-of']).toBe(answer.headers['x-data-as-of']);
   });

@@ -18,7 +18,7 @@ import {
   send,
   type Tenant,
 } from '../http/support.ts';
-import { requiredBy } from '../support/questions.ts';
+import { questionPath } from '../support/questions.ts';
 
 const service = withService({ ...AT_NOON, env: { TRUST_PROXY: '1' } });
 let mine: Tenant;
@@ -88,7 +88,7 @@ const ask = (key: string | null, path: string, more: Ask = {}): Promise<Answer> 
 const RANGE = '&from=2026-11-19T00:00:00Z&to=2026-11-20T23:59:59.999Z';
 const rangeOf = (operationId: string): string => ('from' in parameters(operationId) ? RANGE : '');
 const pathOf = (operationId: string, app: string): string =>
-  `/shared${endpointOf(operationId).path}?appId=${app}${requiredBy(operationId)}${rangeOf(operationId)}`;
+  `/shared${questionPath(endpointOf(operationId), app)}${rangeOf(operationId)}`;
 /** A refusal without the parts that differ by request. */
 const bodyOf = (answer: Answer): string => JSON.stringify({ ...(answer.json as object), requestId: '' });
 

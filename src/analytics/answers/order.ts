@@ -19,6 +19,12 @@ export function byText(a: string, b: string): number {
 /** A surrogate is half of a code point above all others. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
+/** Most sessions first, then by name. */
+export const bySessions = (
+  a: { readonly name: string; readonly sessions: number },
+  b: { readonly name: string; readonly sessions: number },
+): number => descending(a.sessions, b.sessions) || byText(a.name, b.name);
+
 type Order<T> = (a: T, b: T) => number;
 
 /** The first `count` in this order, without sorting the others. */

@@ -12,9 +12,9 @@ import { EVENT_SUM_NAMES, HOURS, type HoursOf, hourAt, SUMS_OF_TRAFFIC, sealedSu
 const QUARTER_MS = HOUR_MS / 4;
 
 /**
- * Returns the sums, by slice, of the parts in the range of hours of which quarters answer, and the other hours: those that are not sealed, that have
- * late events, that are cut inside a quarter, or that an earlier version sealed without quarters: `traffic` has other sums. The
- * hours are those of `traffic`, in order.
+ * Returns the sums, by slice, of the quarters in the range, of the hours for which quarters answer; and the other hours. Those
+ * are not sealed, have late events, are cut inside a quarter, or were sealed by an earlier version, without quarters: then
+ * `traffic` has other sums. `hours`: of `traffic`, in order.
  */
 export async function quarterSums(
   pages: PageFacts,

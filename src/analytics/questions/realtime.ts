@@ -2,7 +2,7 @@ import type { NamedSessions, Realtime } from '../../answers/times.ts';
 import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, MINUTE_MS, type Range, toIso } from '../../domain/time.ts';
-import { byText, descending, firstOf } from '../answers/order.ts';
+import { bySessions, firstOf } from '../answers/order.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 import { REALTIME_MINUTES, realtimeWindow } from '../range/ranges.ts';
 import { eventsIn, int, ofApp } from '../range/sql.ts';
@@ -45,7 +45,7 @@ const topNames = (rows: readonly Row[], group: string): NamedSessions[] =>
       .filter(([of]) => of === group)
       .map(([, name, sessions = 0]) => ({ name: name === '' ? '(none)' : name, sessions })),
     TOP,
-    (a, b) => descending(a.sessions, b.sessions) || byText(a.name, b.name),
+    bySessions,
   );
 
 const SESSION = sql`toUnixTimestamp64Milli(started_at) AS started_at, session`;

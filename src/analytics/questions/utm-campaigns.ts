@@ -1,7 +1,7 @@
 import type { UtmCampaign } from '../../answers/rows.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { byText, descending, nullsLast } from '../answers/order.ts';
+import { byText, descending, firstOf, nullsLast } from '../answers/order.ts';
 import { type AppFacts, closed, type SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey, textsOf } from '../memory/rows.ts';
 import { asOne } from '../range/grid.ts';
@@ -28,7 +28,7 @@ export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<U
   const rows = await (facts.segment === null
     ? allCampaigns(facts.sessions, range)
     : countMatching(facts, CAMPAIGNS, asOne(closed(range))));
-  return [...sumByKey(rows)]
+  const campaigns = [...sumByKey(rows)]
     .map(([key, [sessions = 0, visitors = 0]]) => {
       const [source = '', medium, campaign, term, content] = textsOf(key);
       return {
@@ -41,9 +41,8 @@ export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<U
         visitors,
       };
     })
-    .filter(({ sessions }) => sessions > 0)
-    .sort(ORDER)
-    .slice(0, MOST_LISTED);
+    .filter(({ sessions }) => sessions > 0);
+  return firstOf(campaigns, MOST_LISTED, ORDER);
 }
 
 async function allCampaigns(facts: SessionFacts, range: OpenRange): Promise<Row[]> {

@@ -39,12 +39,10 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
     const sessions = pending.rows(closed({ from: null, to: null }), columnsOf(measure));
     if (sessions === null) return [];
     const columns = [
-      ...[
-        sql`sign`,
-        sql`toUnixTimestamp64Milli(started_at)`,
-        visits === null ? sql`''` : NAME,
-        keysOf(measure),
-      ],
+      sql`sign`,
+      sql`toUnixTimestamp64Milli(started_at)`,
+      visits === null ? sql`''` : NAME,
+      keysOf(measure),
       ...values.map((value) => sql`toInt64(${value})`),
     ];
     const counted = keys === null ? sql`` : sql` WHERE notEmpty(${keys})`;

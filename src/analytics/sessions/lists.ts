@@ -1,7 +1,7 @@
 import { sql } from '../../clickhouse/sql.ts';
 import type { Range } from '../../domain/time.ts';
 import { DIMENSIONS, type Dimension } from '../answers/dimensions.ts';
-import { byText, descending, firstOf } from '../answers/order.ts';
+import { bySessions, firstOf } from '../answers/order.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne } from '../range/grid.ts';
@@ -29,11 +29,8 @@ export async function topValues(
   for (const [key, [sessions = 0]] of sumByKey(rows)) {
     if (sessions > 0) lists.get(key.charAt(0))?.push({ name: key.slice(1), sessions });
   }
-  return (list) => firstOf(lists.get(DIMENSIONS[list].letter) ?? [], count, byCount);
+  return (list) => firstOf(lists.get(DIMENSIONS[list].letter) ?? [], count, bySessions);
 }
-
-const byCount = (a: Listed, b: Listed): number =>
-  descending(a.sessions, b.sessions) || byText(a.name, b.name);
 
 async function ofPlan(facts: SessionFacts, pieces: Plan): Promise<Row[]> {
   const rows = await Promise.all([

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConsoleAnswers } from '../../../src/http/console/schemas.ts';
 import { openStream } from '../../support/event-stream.ts';
 import type { Answer } from '../../support/http.ts';
-import { requiredBy } from '../../support/questions.ts';
+import { questionPath } from '../../support/questions.ts';
 import { OPERATIONS, READING, withService } from '../operations.ts';
 import { AT_NOON, SAMPLE } from '../sample.ts';
 import { endpointOf, type Tenant } from '../support.ts';
@@ -36,7 +36,7 @@ function valid<R extends keyof ConsoleAnswers>(route: R, answer: Answer): Consol
 
 describe('the Public API by session', () => {
   test.each(READING)('%s gives the answer that a key gives, under the same tag', async (operationId) => {
-    const path = `${endpointOf(operationId).path}${operationId === 'listApps' ? '' : `?appId=${mine.app}${requiredBy(operationId)}`}`;
+    const path = questionPath(endpointOf(operationId), mine.app);
     const byKey = await mine.ask(path);
     for (const person of [owner, looker]) {
       const answer = await person.ask(path.replace('/api', ''));

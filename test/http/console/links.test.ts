@@ -4,7 +4,7 @@ import type { AppId } from '../../../src/domain/ids.ts';
 import { ConsoleAnswers, LinkAnswer } from '../../../src/http/console/schemas.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { type Answer, type Ask, send } from '../../support/http.ts';
-import { requiredBy } from '../../support/questions.ts';
+import { questionPath } from '../../support/questions.ts';
 import { ABOUT_APP, parameters, withService } from '../operations.ts';
 import { AT_NOON, SAMPLE } from '../sample.ts';
 import { endpointOf, expectInvalid, type Tenant } from '../support.ts';
@@ -46,7 +46,7 @@ const revoke = (linkId: string, person = owner): Promise<Answer> =>
 const RANGE = '&from=2026-11-01T00:00:00Z&to=2026-11-30T23:59:59.999Z';
 const rangeOf = (operationId: string): string => ('from' in parameters(operationId) ? RANGE : '');
 const pathOf = (operationId: string, app: string = mine.app): string =>
-  `${endpointOf(operationId).path.replace('/api', '')}?appId=${app}${requiredBy(operationId)}${rangeOf(operationId)}`;
+  `${questionPath(endpointOf(operationId), app).replace('/api', '')}${rangeOf(operationId)}`;
 
 test('a link says what it shows, and nothing of the account', async () => {
   const link = await made({ segment: 'country==IR', expiresAt: '2026-12-31T00:00:00Z' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { requiredBy } from '../../support/questions.ts';
+import { questionPath } from '../../support/questions.ts';
 import { ABOUT_APP, askRightly, withService } from '../operations.ts';
 import { endpointOf, expectProblem } from '../support.ts';
 
@@ -10,9 +10,7 @@ describe.each(ABOUT_APP)('%s', (operationId) => {
   test('an unknown app and one of another account, alike', async () => {
     const stranger = await service().newAccount();
     const foreign = await askRightly(service(), operationId, { key: stranger.key });
-    const unknown = await service().ask(
-      `${endpointOf(operationId).path}?appId=${randomUUID()}${requiredBy(operationId)}`,
-    );
+    const unknown = await service().ask(questionPath(endpointOf(operationId), randomUUID()));
     const bodies = [foreign, unknown].map((answer) => expectProblem(answer, 'app_access_denied'));
     expect(bodies[0]).toEqual({ ...bodies[1], requestId: bodies[0]?.requestId });
   });
@@ -20,7 +18,7 @@ describe.each(ABOUT_APP)('%s', (operationId) => {
   test('a shared app after its share has ended; ids are case-insensitive', async () => {
     const { app, metadata, ask } = service();
     const friend = await service().newAccount();
-    const path = `${endpointOf(operationId).path}?appId=${app.toUpperCase()}${requiredBy(operationId)}`;
+    const path = questionPath(endpointOf(operationId), app.toUpperCase());
     await metadata.shareApp(app, friend.account);
     expect((await ask(path, { key: friend.key })).status).toBe(200);
     await metadata.unshareApp(app, friend.account);

@@ -7,7 +7,7 @@ import { csvOfMoments } from '../panels/growth-csv.ts';
 import { csvOfHours } from '../panels/hours-csv.ts';
 import { csvOfMore } from '../panels/more-csv.ts';
 import { csvOfNow } from '../panels/now-csv.ts';
-import { type Csv, MARK, nameOfCsv } from '../panels/save.ts';
+import { asCsv, type Csv, MARK, nameOfCsv } from '../panels/save.ts';
 import { besides, momentsOf, seriesParams } from '../series.ts';
 import { csvOf } from '../view/csv.ts';
 import { intervalOf } from '../view/interval.ts';
@@ -29,8 +29,7 @@ export async function everything(analytics: Analytics, told: Told): Promise<Blob
   for (let i = 0; i < parts.length; i += AT_ONCE) {
     told(i, parts.length);
     const some = parts.slice(i, i + AT_ONCE).map(async ([name, text]) => {
-      const made = await text();
-      const csv = typeof made === 'string' ? { text: made } : made;
+      const csv = asCsv(await text());
       return { name: `${nameOfCsv(name, csv)}.csv`, text: MARK + csv.text };
     });
     files.push(...(await Promise.all(some)));

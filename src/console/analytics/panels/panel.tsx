@@ -9,7 +9,7 @@ import { daysOf, fileNameOf } from '../view/csv.ts';
 import { useWords } from '../words.ts';
 import { About, type Call } from './about.tsx';
 import { Expired } from './expired.tsx';
-import { type Csv, nameOfCsv, saveCsv } from './save.ts';
+import { asCsv, type Csv, nameOfCsv, saveCsv } from './save.ts';
 import { Scroll } from './scroll.tsx';
 
 export interface PanelProps<Q extends LiveQuestion> {
@@ -81,8 +81,7 @@ function ExportButton({
   const save = async (): Promise<void> => {
     setFailed(false);
     try {
-      const made = await make();
-      const csv = typeof made === 'string' ? { text: made } : made;
+      const csv = asCsv(await make());
       saveCsv(fileNameOf(appName, nameOfCsv(name, csv), days ?? daysOf(range, view.zone)), csv);
     } catch {
       setFailed(true);

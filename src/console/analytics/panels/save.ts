@@ -8,6 +8,9 @@ export interface Csv {
   readonly first?: number | undefined;
 }
 
+/** An export without a limit of the service is its text alone. */
+export const asCsv = (made: string | Csv): Csv => (typeof made === 'string' ? { text: made } : made);
+
 /** The name of an export, which says so if there may be more rows. */
 export const nameOfCsv = (name: string, { first }: Csv): string =>
   first === undefined ? name : `${name}-first-${first}`;
