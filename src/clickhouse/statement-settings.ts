@@ -6,6 +6,8 @@ import { type Sql, sql } from './sql.ts';
 const MAX_ROWS = 1_000_000;
 const MAX_BYTES = 512 * 1024 ** 2;
 const READ_MEMORY = 2 * 1024 ** 3;
+/** To search an index for more values takes longer than to read all rows. */
+const MOST_SEARCHED = 1_000;
 /**
  * The rows of a SELECT stay one block from the table on. The token of an insert is recognised only if the rows come in
  * the same blocks. Otherwise they are cut where the parts of the source end at that time, and by the sizes of rows.
@@ -52,12 +54,16 @@ export const settingsOfSelect = (
     // No two polls share a condition, and a benchmark would measure this cache.
     use_query_condition_cache: 0,
     ...(parallel || lane === 'seal' ? {} : { max_threads: 1 }),
-    // No table is sorted by the results of most subqueries. The engine would sort them and search each
-    // index in vain.
-    ...(lane === 'read' && !searches ? { use_index_for_in_with_subqueries: 0 } : {}),
+    ...(lane === 'read' ? searchOf(searches) : {}),
     ...more,
     ...reach,
   });
+
+/** No table is sorted by the results of most subqueries. The engine would sort them and search each index in vain. */
+const searchOf = (searches: boolean): Settings =>
+  searches
+    ? { use_index_for_in_with_subqueries_max_values: MOST_SEARCHED }
+    : { use_index_for_in_with_subqueries: 0 };
 
 /** The settings of an INSERT. */
 export const settingsOfInsert = ({ comment, seconds, reach }: Sent, token: string | undefined): Sql =>

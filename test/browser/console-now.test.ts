@@ -118,9 +118,13 @@ test('more pages than are shown: the button stands below its list', async () => 
   await stage.service.record([...'abcdef'].map((letter) => visit(3, `/${letter}`)));
   const { page } = await stage.analytics('?range=yesterday');
   await seeNow(page);
-  const button = panel(page, 'Now').getByRole('button', { name: /^Show \d+ more$/ });
-  const below = await button.boundingBox();
-  const list = await panel(page, 'Now').locator('table').first().boundingBox();
+  // The list of channels may have a button, too: the visits that the demo makes up have many.
+  const pages = page
+    .locator('.now > div')
+    .filter({ has: page.locator('table') })
+    .first();
+  const below = await pages.getByRole('button', { name: /^Show \d+ more$/ }).boundingBox();
+  const list = await pages.locator('table').boundingBox();
   if (below === null || list === null) throw new Error('They are not shown.');
   expect(below.y).toBeGreaterThanOrEqual(list.y + list.height - 1);
   expect(Math.abs(below.x - list.x)).toBeLessThan(list.width / 2);

@@ -89,7 +89,7 @@ const POLLED: readonly ((of: Analytics) => Promise<unknown>)[] = [
   (of) => of.overview(app, RANGE),
 ];
 
-test('after an event, all questions that are polled hold it, and each sends its statements once', async () => {
+test('after an event, all questions that are polled hold it, and each statement is sent once', async () => {
   const ask = async (of: Analytics): Promise<unknown[]> => {
     const answers: unknown[] = [];
     for (const one of POLLED) answers.push(await one(of));
@@ -109,9 +109,9 @@ test('after an event, all questions that are polled hold it, and each sends its 
     'pending keys',
     'pending keys',
     'pending sessions, campaigns',
-    'pending sessions, lists',
-    'pending sessions, places',
     'pending sessions, totals',
+    'pending, lists',
+    'pending, places',
     'unsealed traffic',
   ]);
   expect(after).not.toEqual(before);

@@ -30,7 +30,7 @@ export function pendingRows(
   const isPending = hasSealed
     ? sql`timestamp >= ${instant(watermark)} OR NOT ${heldBy(facts, [sealed])}`
     : sql`true`;
-  const session = paired === null ? sql`` : sql`, session_id, started_at`;
+  const session = paired === null ? sql`` : sql`, session, started_at`;
   const isPaired = paired ?? sql`false`;
   return sql`
 SELECT kind, key, toInt64(sum(all_events)) AS events, toInt64(countIf(pending_pairs > 0 AND held_pairs = 0)) AS sessions,
@@ -40,7 +40,7 @@ FROM
     SELECT ${kind} AS kind, ${key} AS key, countIf(is_pending AND type != 'engagement') AS all_events,
         countIf(is_pending AND ${isPaired}) AS pending_pairs, countIf(NOT is_pending AND ${isPaired}) AS held_pairs,
         sumIf(duration_ms, is_pending) AS engaged, countIf(is_pending AND type = 'engagement') AS all_engagements
-    FROM (SELECT *, ${isPending} AS is_pending FROM events WHERE ${ofApp(facts.app)} AND type IN (${types}) AND ${anyOf(parts)})
+    FROM (SELECT *, session, ${isPending} AS is_pending FROM events WHERE ${ofApp(facts.app)} AND type IN (${types}) AND ${anyOf(parts)})
     GROUP BY kind, key${session}
 )
 GROUP BY kind, key`;
@@ -59,5 +59,5 @@ function continuing(
   const others = sql`FROM events WHERE ${ofApp(app)} AND ${eventsIn([ofTail])} AND ${paired} AND ${began}`;
   // Most sessions are younger than a day.
   return sql`${eventsIn([before])} AND toStartOfHour(timestamp) >= (SELECT toStartOfHour(min(started_at)) ${others})
-        AND ${paired} AND ${began} AND (session_id, started_at) IN (SELECT DISTINCT session_id, started_at ${others})`;
+        AND ${paired} AND ${began} AND (session, started_at) IN (SELECT DISTINCT session, started_at ${others})`;
 }

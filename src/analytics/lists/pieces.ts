@@ -158,7 +158,7 @@ function rawEdges(facts: PageFacts, plan: Plan, group: KeyGroup): Sql | null {
   const side = plan.right === null ? sql`0` : sql`timestamp >= ${instant(plan.right.from)}`;
   return rawRows(
     group,
-    sql`(session_id, started_at, ${side})`,
+    sql`(session, started_at, ${side})`,
     sql`${ofApp(facts.app)} AND type IN (${group.types}) AND ${eventsIn(edges)} AND ${heldBy(facts, edges)}`,
   );
 }

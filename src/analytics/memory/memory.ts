@@ -41,6 +41,12 @@ interface Latest<Value> {
   readonly value: Value | Promise<Value>;
 }
 
+/** Values by name, and about how many small ones they consist of. */
+interface Each<Value> {
+  readonly values: Map<string, Value>;
+  readonly count: number;
+}
+
 /** The cache of one version of the data. Callers must not modify the values that it returns. */
 export class Cache {
   readonly #values: LRUCache<string, object> | null;
@@ -115,15 +121,16 @@ export class Cache {
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
     countOf: (value: Value) => number,
   ): Promise<ReadonlyMap<string, Value>> {
-    if (this.#values === null) return load(names);
-    const known = this.get<Map<string, Value>>(key) ?? new Map<string, Value>();
-    const unknown = names.filter((name) => !known.has(name));
-    if (unknown.length === 0) return known;
-    for (const [name, value] of await load(unknown)) known.set(name, value);
-    let count = 0;
-    for (const value of known.values()) count += 1 + countOf(value);
-    this.set(key, known, count);
-    return known;
+    const { values, count } = this.get<Each<Value>>(key) ?? { values: new Map<string, Value>(), count: 0 };
+    const unknown = names.filter((name) => !values.has(name));
+    if (unknown.length === 0) return values;
+    let more = 0;
+    for (const [name, value] of await load(unknown)) {
+      values.set(name, value);
+      more += 1 + countOf(value);
+    }
+    this.set(key, { values, count: count + more }, count + more);
+    return values;
   }
 
   #keyOf = (key: string): string => `${this.#version} ${key}`;

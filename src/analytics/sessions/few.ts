@@ -8,8 +8,8 @@ import { int, uInt128s } from '../range/sql.ts';
 import { columnsOf, keysOf, type Measure, type Visits, widthOf } from './measures.ts';
 
 /*
- * The pending sessions of a version as a measure needs them, for all questions about it. While events come in, a poller asks
- * many questions about each version, and to plan a statement takes longer than to count some thousand sessions.
+ * The pending sessions of a version as a measure needs them, for all questions about it but the first. While events come in, a
+ * poller asks many questions about each version, and to plan a statement takes longer than to count some thousand sessions.
  */
 
 /** If more sessions are pending, the store counts them. */
@@ -57,17 +57,24 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
   return live.latest(`pending ${name} ${app}`, version, read, (rows) => VALUES * (rows?.length ?? 0));
 }
 
-/** How often a visitor comes: now, and as the facts have it. */
-interface Visited {
-  now: number;
-  held: number;
+/**
+ * Tells whether nothing is kept yet of what the question needs: the sealed starts of visitors, or the rows of this version if
+ * visitors are not counted. The store counts sooner than it hands over all of that.
+ */
+function isFirst({ app, version, live }: SessionFacts, { name, visits }: Measure): boolean {
+  const key = `asked ${name} ${app}`;
+  const state = visits === null ? version : 0;
+  const known = live.get<{ readonly state: typeof state }>(key);
+  live.set(key, { state }, 0);
+  return known?.state !== state;
 }
 
 /**
- * Counts what the pending sessions change, as `countInStore` does. Null if they or the sealed sessions of their visitors are too
- * many, which is kept in mind until the next sealing. Throws `TooManyLate`.
+ * Counts what the pending sessions change, as `countInStore` does. Null for the first question, and if they or the sealed
+ * sessions of their visitors are too many, which is kept in mind until the next sealing. Throws `TooManyLate`.
  */
 export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid): Promise<Row[] | null> {
+  if (isFirst(facts, measure)) return null;
   const tooMany = `too many, ${measure.name} ${facts.app}`;
   if (facts.live.get(tooMany) !== undefined) return null;
   const sessions = await readFew(facts, measure);
@@ -83,25 +90,22 @@ async function countRows(
   grid: Grid,
   sessions: readonly Session[],
 ): Promise<Row[] | null> {
-  const sums = new Map<string, number[]>();
+  const sums = new Map<string | number, number[]>();
   const width = widthOf(measure);
-  const rowFor = (key: string, at: number): number[] => {
-    const name = measure.keys === null ? `${sliceOf(grid, at)}` : key;
+  const sumsOf = (key: string, slice: number): number[] => {
+    const name = measure.keys === null ? slice : key;
     const known = sums.get(name);
     if (known !== undefined) return known;
     const own = new Array<number>(width).fill(0);
     sums.set(name, own);
     return own;
   };
-  const add = (own: number[], i: number, n: number): void => {
-    own[i] = (own[i] as number) + n;
-  };
-  const isIn = (at: number): boolean => at >= grid.from && at <= grid.to;
   for (const session of sessions) {
     const [sign, at, , keys] = session;
-    if (!isIn(at)) continue;
+    const slice = placeOf(grid, at);
+    if (slice === BEFORE || slice === AFTER) continue;
     for (const key of keys) {
-      const own = rowFor(key, at);
+      const own = sumsOf(key, slice);
       add(own, 0, sign);
       for (let n = 0; n < measure.values.length; n++) {
         add(own, 1 + n, sign * (session[FIRST_VALUE + n] as number));
@@ -109,61 +113,96 @@ async function countRows(
     }
   }
   if (measure.visits !== null) {
-    const all = await visitsOf(facts, measure.name, measure.visits, sessions);
-    if (all === null) return null;
-    for (const [key, visits] of all) {
-      const before: Visited = { now: 0, held: 0 };
-      const slices = new Map<number, Visited & { readonly at: number }>();
-      for (const { at, now, held } of visits) {
-        if (at > grid.to) continue;
-        const slice = sliceOf(grid, at);
-        let own: Visited | undefined = isIn(at) ? slices.get(slice) : before;
-        if (own === undefined) {
-          const first = { at, now: 0, held: 0 };
-          slices.set(slice, first);
-          own = first;
+    const visitors = visitorsOf(sessions);
+    const sealed = await sealedStarts(facts, measure.name, measure.visits, [...visitors.keys()]);
+    if (sealed === null) return null;
+    for (const [visitor, byKey] of visitors) {
+      for (const [key, pending] of byKey) {
+        const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
+        for (const { slice, visits, firsts } of changedVisits(grid, pending, starts)) {
+          const own = sumsOf(key, slice);
+          add(own, width - 2, visits);
+          add(own, width - 1, firsts);
         }
-        own.now += now;
-        own.held += held;
-      }
-      for (const { at, now, held } of slices.values()) {
-        const own = rowFor(key, at);
-        add(own, width - 2, Number(now > 0) - Number(held > 0));
-        add(own, width - 1, Number(now > 0 && before.now === 0) - Number(held > 0 && before.held === 0));
       }
     }
   }
-  return [...sums].map(([name, own]): Row => [name, ...own]);
+  return [...sums].map(([name, own]): Row => [`${name}`, ...own]);
 }
 
-type Visit = Visited & { readonly at: number };
+function add(sums: number[], i: number, n: number): void {
+  sums[i] = (sums[i] as number) + n;
+}
 
-/** Returns the pending and the sealed visits of each visitor with pending ones, by key; null if they are too many. */
-async function visitsOf(
-  facts: SessionFacts,
-  name: string,
-  visits: Visits,
+/** Sign and start of a pending session. */
+type Start = readonly [sign: number, at: number];
+
+/** The pending sessions of each visitor and key. */
+function visitorsOf(
   sessions: readonly Session[],
-): Promise<(readonly [key: string, visits: readonly Visit[]])[] | null> {
-  const visitors = new Map<string, Map<string, Visit[]>>();
+): ReadonlyMap<string, ReadonlyMap<string, readonly Start[]>> {
+  const visitors = new Map<string, Map<string, Start[]>>();
   for (const [sign, at, visitor, keys] of sessions) {
     for (const key of keys) {
-      const own = visitors.get(visitor) ?? new Map<string, Visit[]>();
-      visitors.set(visitor, own);
-      const visit = { at, now: sign, held: 0 };
-      const known = own.get(key);
-      if (known === undefined) own.set(key, [visit]);
-      else known.push(visit);
+      const byKey = visitors.get(visitor) ?? new Map<string, Start[]>();
+      const known = byKey.get(key);
+      if (known === undefined) visitors.set(visitor, byKey.set(key, [[sign, at]]));
+      else known.push([sign, at]);
     }
   }
-  const sealed = await sealedStarts(facts, name, visits, [...visitors.keys()]);
-  if (sealed === null) return null;
-  return [...visitors].flatMap(([visitor, byKey]) =>
-    [...byKey].map(([key, own]) => {
-      const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
-      return [key, [...own, ...starts.map((at) => ({ at, now: 1, held: 1 }))]] as const;
-    }),
-  );
+  return visitors;
+}
+
+interface Changed {
+  readonly slice: number;
+  /** 1 if the visitor counts in the slice now and the facts do not count it, -1 the other way round. */
+  readonly visits: number;
+  /** The same for a new visitor. */
+  readonly firsts: number;
+}
+
+/** Tells what the pending sessions of a visitor change. `sealed`: the starts of all its sealed ones. */
+function changedVisits(grid: Grid, pending: readonly Start[], sealed: readonly number[]): Changed[] {
+  const earlier = tally(grid, BEFORE, pending, sealed);
+  const slices = new Set<number>();
+  for (const [, at] of pending) slices.add(placeOf(grid, at));
+  // A pending session from before the range tells that a sealed one is not the first, or that it is.
+  if (earlier.now > 0 !== earlier.held > 0) for (const at of sealed) slices.add(placeOf(grid, at));
+  const changed: Changed[] = [];
+  for (const slice of slices) {
+    if (slice === BEFORE || slice === AFTER) continue;
+    const { now, held } = tally(grid, slice, pending, sealed);
+    changed.push({
+      slice,
+      visits: Number(now > 0) - Number(held > 0),
+      firsts: Number(now > 0 && earlier.now === 0) - Number(held > 0 && earlier.held === 0),
+    });
+  }
+  return changed;
+}
+
+/** Before the range, and after it. */
+const BEFORE = Number.NEGATIVE_INFINITY;
+const AFTER = Number.POSITIVE_INFINITY;
+
+/** The slice of an instant. */
+function placeOf(grid: Grid, at: number): number {
+  if (at < grid.from) return BEFORE;
+  return at > grid.to ? AFTER : sliceOf(grid, at);
+}
+
+/** Returns how many of the sessions in a slice there are now, and how many the facts have. */
+function tally(
+  grid: Grid,
+  slice: number,
+  pending: readonly Start[],
+  sealed: readonly number[],
+): { readonly now: number; readonly held: number } {
+  let held = 0;
+  for (const at of sealed) if (placeOf(grid, at) === slice) held++;
+  let now = held;
+  for (const [sign, at] of pending) if (placeOf(grid, at) === slice) now += sign;
+  return { now, held };
 }
 
 const STARTS = rowOf([text, text, listOf(number)]);

@@ -20,7 +20,7 @@ import {
   startedIn,
   within,
 } from './questions.ts';
-import { dimensionOf } from './segment.ts';
+import { dimensionOf, stored } from './segment.ts';
 
 const MINUTE = 60_000;
 const MOST_POINTS = 4_000;
@@ -97,10 +97,10 @@ export function events(
   limit?: number,
 ): EventRow[] {
   const found = eventsIn(sessions, range, type).filter(
-    ({ label }) => property === null || label === property.name,
+    ({ label }) => property === null || label === stored(property.name),
   );
   const groups = groupBy(found, ({ label, properties }) =>
-    property === null ? label : (properties.get(property.key) ?? ''),
+    property === null ? label : (properties.get(stored(property.key)) ?? ''),
   );
   const rows = [...groups].map(([name, own]) => ({
     name: orNull(name),

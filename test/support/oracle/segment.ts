@@ -49,9 +49,11 @@ function happened(
   return texts.some((each) => compares(each, operator, value));
 }
 
-/** Texts are compared as the store keeps them: a lone surrogate is U+FFFD. */
+/** Returns a text as the store keeps it: a lone surrogate is U+FFFD. */
+export const stored = (text: string): string => Buffer.from(text).toString();
+
 function compares(text: string, operator: Operator, value: string): boolean {
-  const [a, b] = [Buffer.from(text).toString(), Buffer.from(value).toString()];
+  const [a, b] = [stored(text), stored(value)];
   switch (operator) {
     case '==':
       return a === b;
