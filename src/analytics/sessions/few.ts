@@ -8,8 +8,9 @@ import { int, uInt128s } from '../range/sql.ts';
 import { columnsOf, keysOf, type Measure, type Visits, widthOf } from './measures.ts';
 
 /*
- * The pending sessions of a version as a measure needs them, for all questions about it but the first. While events come in, a
- * poller asks many questions about each version, and to plan a statement takes longer than to count some thousand sessions.
+ * The pending sessions of a version as a measure of visitors needs them. While events come in, a poller asks many questions
+ * about each version, and the store looks up the sealed sessions of all pending visitors for each of them. A process keeps these
+ * until the next sealing.
  */
 
 /** If more sessions are pending, the store counts them. */
@@ -21,7 +22,11 @@ const VALUES = 6;
 /** SQL of a visitor (UInt128) as text. */
 const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
 
-/** Sign, start (epoch ms), visitor ('' if visitors are not counted), keys, and the values of the measure. */
+/** A measure that counts visitors. */
+type OfVisitors = Measure & { readonly visits: Visits };
+export const hasVisitors = (measure: Measure): measure is OfVisitors => measure.visits !== null;
+
+/** Sign, start (epoch ms), visitor, keys, and the values of the measure. */
 const SESSION = rowOf([number, number, text, listOf(text)], number);
 type Session = ReturnType<typeof SESSION.parse>;
 const FIRST_VALUE = 4;
@@ -30,9 +35,9 @@ const FIRST_VALUE = 4;
  * Returns the pending sessions of the app that the measure counts, read once for each version; null if they are too many, or if
  * `sessions` does not hold all of them. Throws `TooManyLate`.
  */
-async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly Session[] | null> {
+async function readFew(facts: SessionFacts, measure: OfVisitors): Promise<readonly Session[] | null> {
   const { db, app, version, live, until, keptFrom } = facts;
-  const { name, keys, values, visits } = measure;
+  const { name, keys, values } = measure;
   if (until < keptFrom) return null;
   const read = async () => {
     const pending = await pendingSessions(facts);
@@ -41,7 +46,7 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
     const columns = [
       sql`sign`,
       sql`toUnixTimestamp64Milli(started_at)`,
-      visits === null ? sql`''` : NAME,
+      NAME,
       keysOf(measure),
       ...values.map((value) => sql`toInt64(${value})`),
     ];
@@ -57,23 +62,19 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
   return live.latest(`pending ${name} ${app}`, version, read, (rows) => VALUES * (rows?.length ?? 0));
 }
 
-/**
- * Tells whether nothing is kept yet of what the question needs: the sealed starts of visitors, or the rows of this version if
- * visitors are not counted. The store counts sooner than it hands over all of that.
- */
-function isFirst({ app, version, live }: SessionFacts, { name, visits }: Measure): boolean {
+/** True for the first question since the last sealing. The store counts sooner than it hands over all that would be kept. */
+function isFirst({ app, live }: SessionFacts, { name }: OfVisitors): boolean {
   const key = `asked ${name} ${app}`;
-  const state = visits === null ? version : 0;
-  const known = live.get<{ readonly state: typeof state }>(key);
-  live.set(key, { state }, 0);
-  return known?.state !== state;
+  const asked = live.get(key) !== undefined;
+  live.set(key, {}, 0);
+  return !asked;
 }
 
 /**
  * Counts what the pending sessions change, as `countInStore` does. Null for the first question, and if they or the sealed
  * sessions of their visitors are too many, which is kept in mind until the next sealing. Throws `TooManyLate`.
  */
-export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid): Promise<Row[] | null> {
+export async function countFew(facts: SessionFacts, measure: OfVisitors, grid: Grid): Promise<Row[] | null> {
   if (isFirst(facts, measure)) return null;
   const tooMany = `too many, ${measure.name} ${facts.app}`;
   if (facts.live.get(tooMany) !== undefined) return null;
@@ -86,7 +87,7 @@ export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid
 /** Null if the sealed sessions of the visitors are too many. */
 async function countRows(
   facts: SessionFacts,
-  measure: Measure,
+  measure: OfVisitors,
   grid: Grid,
   sessions: readonly Session[],
 ): Promise<Row[] | null> {
@@ -112,18 +113,16 @@ async function countRows(
       }
     }
   }
-  if (measure.visits !== null) {
-    const visitors = visitorsOf(sessions);
-    const sealed = await sealedStarts(facts, measure.name, measure.visits, [...visitors.keys()]);
-    if (sealed === null) return null;
-    for (const [visitor, byKey] of visitors) {
-      for (const [key, pending] of byKey) {
-        const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
-        for (const { slice, visits, firsts } of changedVisits(grid, pending, starts)) {
-          const own = sumsOf(key, slice);
-          add(own, width - 2, visits);
-          add(own, width - 1, firsts);
-        }
+  const visitors = visitorsOf(sessions);
+  const sealed = await sealedStarts(facts, measure, [...visitors.keys()]);
+  if (sealed === null) return null;
+  for (const [visitor, byKey] of visitors) {
+    for (const [key, pending] of byKey) {
+      const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
+      for (const { slice, visits, firsts } of changedVisits(grid, pending, starts)) {
+        const own = sumsOf(key, slice);
+        add(own, width - 2, visits);
+        add(own, width - 1, firsts);
       }
     }
   }
@@ -221,8 +220,7 @@ class TooMany extends Error {}
  */
 async function sealedStarts(
   { db, app, where, until, cache }: SessionFacts,
-  name: string,
-  { table, key }: Visits,
+  { name, visits: { table, key } }: OfVisitors,
   visitors: readonly string[],
 ): Promise<ReadonlyMap<string, Starts> | null> {
   const read = async (names: readonly string[]): Promise<ReadonlyMap<string, Starts>> => {
