@@ -34,6 +34,8 @@ export interface AnalyticsDeps {
   /** Share it with other readers of the data's version; a new one by default. */
   readonly snapshots?: ReadSnapshot;
   readonly memory?: Memory;
+  /** From so many pending events on, the store counts their sessions; see `SessionFacts.areMany`. */
+  readonly manyEvents?: number;
 }
 
 export interface SteadyAnalytics extends Analytics {
@@ -46,6 +48,8 @@ export interface SteadyAnalytics extends Analytics {
 
 type Ask<Answer> = (facts: AppFacts) => Promise<Answer>;
 
+/** Of so many, a statement takes longer to carry out than to plan. */
+const MANY_EVENTS = 30_000;
 const ALL_EVENTS = dataBoundsBasis().scope;
 /** While a visitor is being erased, events leave the counts: equal numbers do not mean equal data. */
 const NOTHING_KEPT = new Memory(0);
@@ -55,6 +59,7 @@ export function createAnalytics({
   db,
   snapshots = createSnapshots(db),
   memory = new Memory(),
+  manyEvents = MANY_EVENTS,
 }: AnalyticsDeps): SteadyAnalytics {
   /** Answers from the facts of a snapshot. If too many events are late, raw rows answer from the first of them on. */
   const answered = async <Answer>(
@@ -63,7 +68,8 @@ export function createAnalytics({
     segment: Segment | null,
     ask: Ask<Answer>,
   ): Promise<Answer> => {
-    const of = { db, memory: snapshot.isErasing ? NOTHING_KEPT : memory, app, snapshot, segment };
+    const kept = snapshot.isErasing ? NOTHING_KEPT : memory;
+    const of = { db, memory: kept, app, snapshot, segment, areMany: snapshot.pendingEvents >= manyEvents };
     try {
       return await ask(createFacts({ ...of, patched: true }));
     } catch (error) {

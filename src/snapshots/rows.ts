@@ -27,6 +27,8 @@ export interface State {
   readonly isErasing: boolean;
   /** Number of committed events of all sessions. */
   readonly sessionEvents: number;
+  /** About how many of them the session facts do not hold. */
+  readonly pendingEvents: number;
   /** The first and last start of a session; null without data. */
   readonly starts: Range | null;
   /** The first and last instant with an event or the start of a session; null without data. */
@@ -136,6 +138,7 @@ export function numbersOf(found: Found, bands: readonly Band[], published: Publi
     ledger: byName(FACT_KINDS, (kind) => eventsBetween(bands, LEDGER_KIND[kind], 0, published[kind].until)),
     ...erasuresOf(found),
     sessionEvents,
+    pendingEvents: sessionEvents - session,
     starts: sessionEvents === 0 ? null : timesOf(ofSessions),
     extent: sessionEvents === 0 ? null : timesOf(bands),
     asOf: bands.length === 0 ? null : epochMs(Math.max(...bands.map(({ more: [inserted = 0] }) => inserted))),

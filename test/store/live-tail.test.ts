@@ -109,9 +109,9 @@ test('after an event, all questions that are polled hold it, and each statement 
     'pending keys',
     'pending keys',
     'pending sessions, campaigns',
+    'pending sessions, lists',
+    'pending sessions, places',
     'pending sessions, totals',
-    'pending, lists',
-    'pending, places',
     'unsealed traffic',
   ]);
   expect(after).not.toEqual(before);

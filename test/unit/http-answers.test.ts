@@ -34,6 +34,7 @@ const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapsho
   isErasing: false,
   version,
   sessionEvents: version[1],
+  pendingEvents: 0,
   starts: null,
   extent: null,
   asOf: null,

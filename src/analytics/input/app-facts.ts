@@ -69,6 +69,8 @@ export interface SessionFacts extends Facts {
   readonly keptFrom: EpochMs;
   /** The number of committed events. */
   readonly version: number;
+  /** So many of them are pending that the store counts their sessions sooner than it hands them over. */
+  readonly areMany: boolean;
   /** The cache of pending sessions of any version. */
   readonly live: Cache;
 }

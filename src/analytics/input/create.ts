@@ -19,11 +19,13 @@ export interface FactsDeps {
   /** Whether answers are corrected for late events. Otherwise raw rows answer from the first late hour on. */
   readonly patched: boolean;
   readonly segment: Segment | null;
+  /** See `SessionFacts`. */
+  readonly areMany: boolean;
 }
 
 /** Gives access to an app's facts at the snapshot. */
 export function createFacts(deps: FactsDeps): AppFacts {
-  const { db, app, memory, snapshot, segment } = deps;
+  const { db, app, memory, snapshot, segment, areMany } = deps;
   const { keptFrom, sessionEvents: version, published, erasures, starts, extent } = snapshot;
   const events = eventFacts(deps);
   const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
@@ -41,6 +43,7 @@ export function createFacts(deps: FactsDeps): AppFacts {
       horizon: published.session.horizon,
       keptFrom,
       version,
+      areMany,
       live: live(sessions),
     },
     pages: {

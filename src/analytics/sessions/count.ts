@@ -6,7 +6,7 @@ import { keptRows, ROW, type Row } from '../memory/rows.ts';
 import { type Grid, sinceSql, sliceSql } from '../range/grid.ts';
 import { type Plan, type Span, spanOf } from '../range/plan.ts';
 import { edgeRanges, inMs, int } from '../range/sql.ts';
-import { countFew, hasVisitors } from './few.ts';
+import { countFew } from './few.ts';
 import { columnsOf, keysOf, type Measure } from './measures.ts';
 
 /*
@@ -42,8 +42,7 @@ async function countPending(
   ever: boolean,
 ): Promise<Row[]> {
   if (grid.to < facts.until && facts.lateHours.length === 0) return [];
-  const few = hasVisitors(measure) ? await countFew(facts, measure, grid) : null;
-  return few ?? countInStore(facts, measure, grid, ever);
+  return (await countFew(facts, measure, grid)) ?? countInStore(facts, measure, grid, ever);
 }
 
 /** Each session counts as a visitor if its prev lies before its slice or before the range. */

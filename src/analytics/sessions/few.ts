@@ -8,9 +8,8 @@ import { int, uInt128s } from '../range/sql.ts';
 import { columnsOf, keysOf, type Measure, type Visits, widthOf } from './measures.ts';
 
 /*
- * The pending sessions of a version as a measure of visitors needs them. While events come in, a poller asks many questions
- * about each version, and the store looks up the sealed sessions of all pending visitors for each of them. A process keeps these
- * until the next sealing.
+ * The pending sessions of a version as a measure needs them, for all questions about it. While events come in, a poller asks
+ * many questions about each version, and to plan a statement takes longer than to count some thousand sessions.
  */
 
 /** If more sessions are pending, the store counts them. */
@@ -22,11 +21,7 @@ const VALUES = 6;
 /** SQL of a visitor (UInt128) as text. */
 const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
 
-/** A measure that counts visitors. */
-type OfVisitors = Measure & { readonly visits: Visits };
-export const hasVisitors = (measure: Measure): measure is OfVisitors => measure.visits !== null;
-
-/** Sign, start (epoch ms), visitor, keys, and the values of the measure. */
+/** Sign, start (epoch ms), visitor ('' if visitors are not counted), keys, and the values of the measure. */
 const SESSION = rowOf([number, number, text, listOf(text)], number);
 type Session = ReturnType<typeof SESSION.parse>;
 const FIRST_VALUE = 4;
@@ -35,9 +30,9 @@ const FIRST_VALUE = 4;
  * Returns the pending sessions of the app that the measure counts, read once for each version; null if they are too many, or if
  * `sessions` does not hold all of them. Throws `TooManyLate`.
  */
-async function readFew(facts: SessionFacts, measure: OfVisitors): Promise<readonly Session[] | null> {
+async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly Session[] | null> {
   const { db, app, version, live, until, keptFrom } = facts;
-  const { name, keys, values } = measure;
+  const { name, keys, values, visits } = measure;
   if (until < keptFrom) return null;
   const read = async () => {
     const pending = await pendingSessions(facts);
@@ -46,7 +41,7 @@ async function readFew(facts: SessionFacts, measure: OfVisitors): Promise<readon
     const columns = [
       sql`sign`,
       sql`toUnixTimestamp64Milli(started_at)`,
-      NAME,
+      visits === null ? sql`''` : NAME,
       keysOf(measure),
       ...values.map((value) => sql`toInt64(${value})`),
     ];
@@ -62,20 +57,24 @@ async function readFew(facts: SessionFacts, measure: OfVisitors): Promise<readon
   return live.latest(`pending ${name} ${app}`, version, read, (rows) => VALUES * (rows?.length ?? 0));
 }
 
-/** True for the first question since the last sealing. The store counts sooner than it hands over all that would be kept. */
-function isFirst({ app, live }: SessionFacts, { name }: OfVisitors): boolean {
+/**
+ * Tells whether the store counts sooner than it hands over the sessions: there are many, and the starts of their visitors are
+ * not kept yet, because this is the first question since the last sealing, or are not needed.
+ */
+function countsSooner({ app, live, areMany }: SessionFacts, { name, visits }: Measure): boolean {
+  if (!areMany) return false;
   const key = `asked ${name} ${app}`;
-  const asked = live.get(key) !== undefined;
+  const isFirst = live.get(key) === undefined;
   live.set(key, {}, 0);
-  return !asked;
+  return isFirst || visits === null;
 }
 
 /**
- * Counts what the pending sessions change, as `countInStore` does. Null for the first question, and if they or the sealed
+ * Counts what the pending sessions change, as `countInStore` does. Null if the store shall count, or if they or the sealed
  * sessions of their visitors are too many, which is kept in mind until the next sealing. Throws `TooManyLate`.
  */
-export async function countFew(facts: SessionFacts, measure: OfVisitors, grid: Grid): Promise<Row[] | null> {
-  if (isFirst(facts, measure)) return null;
+export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid): Promise<Row[] | null> {
+  if (countsSooner(facts, measure)) return null;
   const tooMany = `too many, ${measure.name} ${facts.app}`;
   if (facts.live.get(tooMany) !== undefined) return null;
   const sessions = await readFew(facts, measure);
@@ -87,7 +86,7 @@ export async function countFew(facts: SessionFacts, measure: OfVisitors, grid: G
 /** Null if the sealed sessions of the visitors are too many. */
 async function countRows(
   facts: SessionFacts,
-  measure: OfVisitors,
+  measure: Measure,
   grid: Grid,
   sessions: readonly Session[],
 ): Promise<Row[] | null> {
@@ -113,16 +112,18 @@ async function countRows(
       }
     }
   }
-  const visitors = visitorsOf(sessions);
-  const sealed = await sealedStarts(facts, measure, [...visitors.keys()]);
-  if (sealed === null) return null;
-  for (const [visitor, byKey] of visitors) {
-    for (const [key, pending] of byKey) {
-      const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
-      for (const { slice, visits, firsts } of changedVisits(grid, pending, starts)) {
-        const own = sumsOf(key, slice);
-        add(own, width - 2, visits);
-        add(own, width - 1, firsts);
+  if (measure.visits !== null) {
+    const visitors = visitorsOf(sessions);
+    const sealed = await sealedStarts(facts, measure.name, measure.visits, [...visitors.keys()]);
+    if (sealed === null) return null;
+    for (const [visitor, byKey] of visitors) {
+      for (const [key, pending] of byKey) {
+        const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
+        for (const { slice, visits, firsts } of changedVisits(grid, pending, starts)) {
+          const own = sumsOf(key, slice);
+          add(own, width - 2, visits);
+          add(own, width - 1, firsts);
+        }
       }
     }
   }
@@ -220,7 +221,8 @@ class TooMany extends Error {}
  */
 async function sealedStarts(
   { db, app, where, until, cache }: SessionFacts,
-  { name, visits: { table, key } }: OfVisitors,
+  name: string,
+  { table, key }: Visits,
   visitors: readonly string[],
 ): Promise<ReadonlyMap<string, Starts> | null> {
   const read = async (names: readonly string[]): Promise<ReadonlyMap<string, Starts>> => {
