@@ -18,7 +18,7 @@ export const MEASURED = {
   /** The look-up of the data's version that each poll needs on a server, and any small statement. */
   statementSeconds: 0.005,
   /** A question that ends now, with new events: the slowest, the overview. */
-  questionSeconds: 0.386 * 2,
+  questionSeconds: 0.215 * 2,
   /** On disk, with all rollups and facts. */
   bytesPerEvent: 21.4,
   /** A request of the SDK with a batch of 4 events; 144 in batches of 20. */
