@@ -98,11 +98,13 @@ export class Asker {
     counts[isStill ? 'exact' : 'bounded'] += 1;
     const got: unknown = JSON.parse(answer.text);
     const least = question.expected(book.oracle(before.least, 'acknowledged'), book.app, now);
+    const mostOf = ({ expected, ofAll = expected }: Question): unknown =>
+      ofAll(book.oracle(most, 'sent'), book.app, now);
     const faults = isStill
       ? differences(got, least)
       : // A cut list does not show the rows beyond its limit.
         question.query['limit'] === undefined
-        ? outOfBounds(question.path, got, least, question.expected(book.oracle(most, 'sent'), book.app, now))
+        ? outOfBounds(question.path, got, question.ofAll ? undefined : least, mostOf(question))
         : [];
     return {
       outcome: faults.length === 0 ? 'right' : 'wrong',

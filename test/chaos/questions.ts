@@ -11,6 +11,11 @@ export interface Question {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   expected(oracle: Oracle, app: AppId, now: number): unknown;
+  /**
+   * The oracle's answer without the segment of the question, if it has one. A session can stop to match when earlier events of it
+   * arrive, so figures with a segment do not only grow. They are never above these.
+   */
+  readonly ofAll?: Question['expected'];
 }
 
 /** The questions whose window follows the clock, and the data's bounds. */
@@ -32,7 +37,17 @@ export const ABOUT_ALL: readonly Question[] = [
   },
 ];
 
-export function aboutRange({ from, to }: Bounds, limit?: number, asked?: Asked): readonly Question[] {
+export function aboutRange(bounds: Bounds, limit?: number, asked?: Asked): readonly Question[] {
+  const questions = narrowed(bounds, limit, asked);
+  if (!asked?.segment) return questions;
+  const wide = narrowed(bounds, limit, { ...asked, segment: null });
+  return questions.map((question, i) => {
+    const { expected } = wide[i] ?? question;
+    return { ...question, ofAll: expected };
+  });
+}
+
+function narrowed({ from, to }: Bounds, limit?: number, asked?: Asked): readonly Question[] {
   const segment = asked?.segment ?? null;
   const range: OpenRange = { from: bound(from), to: bound(to) };
   const query = {
