@@ -26,15 +26,16 @@ FROM
         (
             SELECT
                 *,
+                session,
                 (timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) OR (NOT (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)) AS is_pending
             FROM events
             WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND ((indexHint(toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))) OR (indexHint(((toStartOfHour(timestamp) >= 1795086000) AND (toStartOfHour(timestamp) <= 1795168800))) AND ((timestamp >= fromUnixTimestamp64Milli(1795086000000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795172399999, 'UTC'))) AND (toStartOfHour(timestamp) >= (
                 SELECT toStartOfHour(min(started_at))
                 FROM events
                 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND indexHint(toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))) AND (type = 'pageview') AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
-            )) AND (type = 'pageview') AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND ((session_id, started_at) IN (
+            )) AND (type = 'pageview') AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND ((session, started_at) IN (
                 SELECT DISTINCT
-                    session_id,
+                    session,
                     started_at
                 FROM events
                 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND indexHint(toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))) AND (type = 'pageview') AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
@@ -43,7 +44,7 @@ FROM
         GROUP BY
             kind,
             key,
-            session_id,
+            session,
             started_at
     )
     GROUP BY
@@ -96,7 +97,7 @@ FROM
         'page' AS kind,
         path AS key,
         toInt64(countIf(type != 'engagement')) AS events,
-        toInt64(uniqExactIf((session_id, started_at, 0), type = 'pageview')) AS sessions,
+        toInt64(uniqExactIf((session, started_at, 0), type = 'pageview')) AS sessions,
         sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events

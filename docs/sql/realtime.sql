@@ -26,6 +26,7 @@ FROM
         (
             SELECT
                 *,
+                session,
                 true AS is_pending
             FROM events
             WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (indexHint(toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795174260000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))))
@@ -33,7 +34,7 @@ FROM
         GROUP BY
             kind,
             key,
-            session_id,
+            session,
             started_at
     )
     GROUP BY
