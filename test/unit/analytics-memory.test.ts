@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Memory } from '../../src/analytics/memory/memory.ts';
 import { appId } from '../../src/domain/ids.ts';
+import { deferred } from '../support/deferred.ts';
 
 /** Asks a memory for a value. Each value says how often one was loaded. */
 function asking(memory: Memory) {
@@ -54,6 +55,37 @@ test('the value that was not used for longest goes first', async () => {
   expect(made).toBe(20);
   await ask('0');
   expect(made).toBe(21);
+});
+
+// With the entry's own bytes, three times 100 values of 100 bytes are more than 30,000.
+test.each([
+  ['kept', 1_000_000, true],
+  ['dropped if they are too many together', 30_000, false],
+])('values by name that are loaded at the same time are all %s', async (_, bytes, isKept) => {
+  const memory = new Memory(bytes);
+  const x = deferred();
+  const loaded: string[] = [];
+  const ask = (name: string, ready: Promise<void>) =>
+    memory.of('a').recallEach(
+      'hundreds',
+      [name],
+      async (unknown) => {
+        await ready;
+        loaded.push(...unknown);
+        return new Map(unknown.map((each) => [each, each]));
+      },
+      () => 99,
+    );
+  const now = Promise.resolve();
+  await ask('known', now);
+  const slow = ask('x', x.promise);
+  await ask('y', now);
+  x.resolve();
+  await slow;
+  expect(loaded).toEqual(['known', 'y', 'x']);
+  expect(memory.of('a').get('hundreds') !== undefined).toBe(isKept);
+  for (const name of loaded.slice()) expect((await ask(name, now)).get(name)).toBe(name);
+  expect(loaded.length).toBe(isKept ? 3 : 6);
 });
 
 test('of values by name, only missing ones are loaded', async () => {

@@ -41,10 +41,10 @@ interface Latest<Value> {
   readonly value: Value | Promise<Value>;
 }
 
-/** Values by name, and about how many small ones they consist of. */
-interface Each<Value> {
+/** Values by name, and about how many small ones they consist of. Loads that end at the same time add to the same one. */
+interface Named<Value> {
   readonly values: Map<string, Value>;
-  readonly count: number;
+  count: number;
 }
 
 /** The cache of one version of the data. Callers must not modify the values that it returns. */
@@ -121,15 +121,17 @@ export class Cache {
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
     countOf: (value: Value) => number,
   ): Promise<ReadonlyMap<string, Value>> {
-    const { values, count } = this.get<Each<Value>>(key) ?? { values: new Map<string, Value>(), count: 0 };
+    const named = this.get<{ named: Named<Value> }>(key)?.named ?? { values: new Map(), count: 0 };
+    const { values } = named;
     const unknown = names.filter((name) => !values.has(name));
     if (unknown.length === 0) return values;
-    let more = 0;
     for (const [name, value] of await load(unknown)) {
+      if (values.has(name)) continue;
       values.set(name, value);
-      more += 1 + countOf(value);
+      named.count += 1 + countOf(value);
     }
-    this.set(key, { values, count: count + more }, count + more);
+    // The cache takes the new size of an entry only with a new object.
+    this.set(key, { named }, named.count);
     return values;
   }
 

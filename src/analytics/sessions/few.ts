@@ -1,11 +1,11 @@
 import { listOf, number, rowOf, text } from '../../clickhouse/row.ts';
-import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { join, sql } from '../../clickhouse/sql.ts';
 import { closed, type SessionFacts } from '../input/app-facts.ts';
 import { pendingSessions } from '../late/pending.ts';
 import type { Row } from '../memory/rows.ts';
 import { type Grid, sliceOf } from '../range/grid.ts';
-import { int, uInt128s } from '../range/sql.ts';
-import { columnsOf, keysOf, type Measure, type Visits, widthOf } from './measures.ts';
+import { columnsOf, keysOf, type Measure, widthOf } from './measures.ts';
+import { sealedStarts, VISITOR } from './sealed-starts.ts';
 
 /*
  * The pending sessions of a version as a measure needs them, for all questions about it. While events come in, a poller asks
@@ -17,9 +17,6 @@ const MOST = 20_000;
 
 /** About how many small values a session takes in memory. */
 const VALUES = 6;
-
-/** SQL of a visitor (UInt128) as text. */
-const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
 
 /** Sign, start (epoch ms), visitor ('' if visitors are not counted), keys, and the values of the measure. */
 const SESSION = rowOf([number, number, text, listOf(text)], number);
@@ -41,7 +38,7 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
     const columns = [
       sql`sign`,
       sql`toUnixTimestamp64Milli(started_at)`,
-      visits === null ? sql`''` : NAME,
+      visits === null ? sql`''` : VISITOR,
       keysOf(measure),
       ...values.map((value) => sql`toInt64(${value})`),
     ];
@@ -61,12 +58,15 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
  * Tells whether the store counts sooner than it hands over the sessions: there are many, and the starts of their visitors are
  * not kept yet, because this is the first question since the last sealing, or are not needed.
  */
-function countsSooner({ app, live, areMany }: SessionFacts, { name, visits }: Measure): boolean {
-  if (!areMany) return false;
+const countsSooner = ({ areMany }: SessionFacts, { visits }: Measure, isFirst: boolean): boolean =>
+  areMany && (isFirst || visits === null);
+
+/** Tells whether nobody has asked for the measure since the last sealing. Asking is kept in mind. */
+function isFirstQuestion({ app, live }: SessionFacts, { name }: Measure): boolean {
   const key = `asked ${name} ${app}`;
   const isFirst = live.get(key) === undefined;
-  live.set(key, {}, 0);
-  return isFirst || visits === null;
+  if (isFirst) live.set(key, {}, 0);
+  return isFirst;
 }
 
 /**
@@ -74,7 +74,7 @@ function countsSooner({ app, live, areMany }: SessionFacts, { name, visits }: Me
  * sessions of their visitors are too many, which is kept in mind until the next sealing. Throws `TooManyLate`.
  */
 export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid): Promise<Row[] | null> {
-  if (countsSooner(facts, measure)) return null;
+  if (countsSooner(facts, measure, isFirstQuestion(facts, measure))) return null;
   const tooMany = `too many, ${measure.name} ${facts.app}`;
   if (facts.live.get(tooMany) !== undefined) return null;
   const sessions = await readFew(facts, measure);
@@ -203,49 +203,4 @@ function tally(
   let now = held;
   for (const [sign, at] of pending) if (placeOf(grid, at) === slice) now += sign;
   return { now, held };
-}
-
-const STARTS = rowOf([text, text, listOf(number)]);
-type Starts = readonly (readonly [key: string, starts: readonly number[]])[];
-/** Up to this many visitors are found by the index. For more, the table is read on all cores. */
-const FEW_VISITORS = 200;
-/** Bytes of text, and sealed sessions of all visitors. */
-const MOST_TEXT = 8 * 1024 ** 2;
-const MOST_STARTS = 500_000;
-
-class TooMany extends Error {}
-
-/**
- * Returns the starts of the visitors' sealed sessions; null if they are too many. They are kept: they change with sealing
- * alone.
- */
-async function sealedStarts(
-  { db, app, where, until, cache }: SessionFacts,
-  name: string,
-  { table, key }: Visits,
-  visitors: readonly string[],
-): Promise<ReadonlyMap<string, Starts> | null> {
-  const read = async (names: readonly string[]): Promise<ReadonlyMap<string, Starts>> => {
-    const isFew = names.length <= FEW_VISITORS;
-    const own = sql`${where} AND started_at < ${int(until)} AND visitor IN (SELECT arrayJoin(${uInt128s(names)}))`;
-    // Only this table is sorted by visitor. The others are sorted by the start.
-    const byStart = sql`AND started_at IN (SELECT started_at FROM visitor_sessions WHERE ${own})`;
-    const statement: Sql = sql`SELECT ${NAME}, ${key} AS key, groupArray(started_at) FROM ${table}
-WHERE ${own} ${isFew ? byStart : sql``} GROUP BY visitor, key`;
-    const query = { name: `visits, ${name}`, sql: statement, row: STARTS };
-    const rows = await db.rowsUpTo(query, MOST_TEXT, { searches: isFew, parallel: !isFew });
-    if (rows === null) throw new TooMany();
-    const found = new Map<string, (readonly [string, readonly number[]])[]>(names.map((each) => [each, []]));
-    for (const [visitor, of, starts] of rows) found.get(visitor)?.push([of, starts]);
-    return found;
-  };
-  const sizeOf = (all: Starts): number => all.reduce((sum, [, starts]) => sum + 1 + starts.length, 0);
-  try {
-    const found = await cache.recallEach(`visits ${app} ${name}`, visitors, read, sizeOf);
-    const count = visitors.reduce((sum, visitor) => sum + sizeOf(found.get(visitor) ?? []), 0);
-    return count > MOST_STARTS ? null : found;
-  } catch (error) {
-    if (error instanceof TooMany) return null;
-    throw error;
-  }
 }
