@@ -12,7 +12,7 @@ export interface Question {
   readonly query: Readonly<Record<string, string>>;
   expected(oracle: Oracle, app: AppId, now: number): unknown;
   /**
-   * The oracle's answer without the segment of the question, if it has one. A session can stop to match when earlier events of it
+   * The oracle's answer without the segment of the question, if it has one. A session may no longer match when earlier events of it
    * arrive, so figures with a segment do not only grow. They are never above these.
    */
   readonly ofAll?: Question['expected'];

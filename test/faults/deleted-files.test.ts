@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
+import { filesBelow, hasOneOf } from '../support/files.ts';
 import { foundIn } from '../support/traces.ts';
 import { atEnd, folder, started } from './folders.ts';
 import { type App, type Running, running } from './support.ts';
@@ -19,17 +19,14 @@ const WORD = 'doomed-';
 
 /** The parts on the disk, wherever they are in the data folder. */
 const partsOnDisk = (dataDir: string): string[] =>
-  readdirSync(join(dataDir, 'clickhouse', 'store'), { recursive: true, encoding: 'utf8' })
+  filesBelow(join(dataDir, 'clickhouse', 'store'))
     .filter((path) => path.endsWith('/checksums.txt'))
     .map((path) => path.split('/').slice(-3, -1).join('/'))
     .sort();
 
 /** The files of the data folder with the text as it is. */
 const filesWith = (dataDir: string, text: string): string[] =>
-  readdirSync(dataDir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path).includes(text));
+  filesBelow(dataDir).filter((path) => hasOneOf(join(dataDir, path), [text]));
 
 /** Sends a session whose texts begin with `word`, with some of another visitor. */
 async function record(service: Running, { id, secretKey }: App, word: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { differences } from '../chaos/history.ts';
 import { ABOUT_ALL, aboutRange, type Question } from '../chaos/questions.ts';
 import { byChance } from '../support/chance.ts';
 import { outOfBounds } from '../support/figures.ts';
+import { filesBelow, hasOneOf } from '../support/files.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { halfHour } from '../support/half-hour.ts';
 import { bodyOf, isStored, newSite, type Site } from '../support/moving.ts';
@@ -18,7 +19,7 @@ import { KNOWN_DOMAIN, known, USER_AGENTS } from '../support/oracle/known.ts';
 import type { Delivery } from '../support/oracle/model.ts';
 import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
-import { ifGone, tracesOf } from '../support/traces.ts';
+import { tracesOf } from '../support/traces.ts';
 
 /*
  * Kills the service in the middle of erasures, while clients ask all the time, and compares every answer with the oracle.
@@ -229,21 +230,9 @@ const sealed = (): Promise<void> =>
 
 /** Returns the names of the files in the folder that hold one of the texts. Those that the engine removes do not. */
 const filesWith = (texts: readonly string[]): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => {
-      const bytes = bytesOf(file);
-      return bytes !== null && texts.some((text) => bytes.includes(text));
-    });
-
-function bytesOf(file: string): Buffer | null {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    return ifGone(error);
-  }
-}
+  filesBelow(folder)
+    .map((file) => join(folder, file))
+    .filter((file) => hasOneOf(file, texts));
 
 const hashesOf = async (db: Database, visitors: readonly string[]): Promise<string[]> =>
   (

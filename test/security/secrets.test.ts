@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -14,6 +14,7 @@ import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
 import { type Running, running, SECRET } from '../faults/support.ts';
 import { send, sendRaw } from '../http/support.ts';
+import { bytesOf, filesBelow } from '../support/files.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 
@@ -142,9 +143,8 @@ async function expectNothingInRedis({ url }: LocalRedis, secrets: readonly strin
 
 /** Searches every table as text, because columns are compressed, and every file byte by byte. */
 async function expectNothingStored(dataDir: string, secrets: readonly string[]): Promise<void> {
-  for (const path of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
-    const file = join(dataDir, path);
-    if (statSync(file).isFile()) expectNone(secrets, path, readFileSync(file, 'latin1'));
+  for (const path of filesBelow(dataDir)) {
+    expectNone(secrets, path, bytesOf(join(dataDir, path))?.toString('latin1') ?? '');
   }
   const db = await openDatabase({ kind: 'embedded', dataDir, database: 'analytics' });
   try {

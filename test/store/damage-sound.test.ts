@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -8,6 +7,7 @@ import { migrate } from '../../src/clickhouse/migrate.ts';
 import { type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { BROKEN, detachDamaged } from '../../src/damage/part-files.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
+import { hasOneOf, pathsBelow } from '../support/files.ts';
 
 // On the embedded engine, whatever the tests' store: only its files are looked at.
 const place = embeddedPlace();
@@ -32,9 +32,9 @@ test('a part whose rows or columns were changed, also by a change that has not e
   await db.close();
 
   detachDamaged(store);
-  const files = readdirSync(store, { recursive: true }).map(String);
+  const files = pathsBelow(store);
   const lists = files.filter((path) => path.endsWith('columns.txt'));
-  const marked = lists.filter((path) => readFileSync(join(store, path), 'utf8').includes('_row_exists'));
+  const marked = lists.filter((path) => hasOneOf(join(store, path), ['_row_exists']));
   expect(marked.length).toBeGreaterThan(0);
   expect(files.filter((path) => path.includes(BROKEN))).toEqual([]);
   db = await openDatabase(place.location);

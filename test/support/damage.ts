@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
 import { type Running, running, SECRET, type Tenant } from '../faults/support.ts';
 import { bridgeProcess } from './bridge-process.ts';
+import { filesBelow, pathsBelow } from './files.ts';
 import { localRedis } from './redis.ts';
 
 /*
@@ -239,7 +231,7 @@ const storeIn = (dataDir: string): string =>
 /** The files of all parts of the service's tables. */
 export function partFiles(dataDir: string): PartFile[] {
   const store = join(dataDir, storeIn(dataDir));
-  const files = readdirSync(store, { recursive: true, encoding: 'utf8' });
+  const files = filesBelow(store);
   const names = new Map<string, string>();
   for (const file of files.filter((name) => name.endsWith('.sql'))) {
     const [, id] =
@@ -263,9 +255,7 @@ export interface Outcome {
 /** The parts in `detached`. */
 function detachedParts(dataDir: string): string[] {
   const store = join(dataDir, storeIn(dataDir));
-  return readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\/detached\/[^/]+$/.test(path),
-  );
+  return pathsBelow(store).filter((path) => /\/detached\/[^/]+$/.test(path));
 }
 
 /** Damages a copy of the store, and tells what the service does with it. Another `way` than those of `WAYS` damages nothing. */

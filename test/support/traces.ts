@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Database, Query } from '../../src/clickhouse/database.ts';
 import { identifier, join as listed, sql } from '../../src/clickhouse/sql.ts';
+import { filesBelow, hasOneOf } from './files.ts';
 
 /*
  * Searches a whole store for texts: every column of every table, rows included that are only marked as deleted,
@@ -57,17 +57,11 @@ export async function tracesOf(db: Database, texts: readonly string[]): Promise<
   for (;;) {
     await withoutOldParts(db);
     const before = await look();
-    const found = await foundIn(db, texts).catch(ifGone);
+    const found = await foundIn(db, texts);
     const isStill = before.merges === 0 && isDeepStrictEqual(before, await look());
-    if (found !== null && isStill) return found;
+    if (isStill) return found;
     await sleep(200);
   }
-}
-
-/** Null if a file that was listed is gone. */
-export function ifGone(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-  throw error;
 }
 
 /** The same without a look at what comes and goes, and without the engine's help to drop old parts. */
@@ -90,22 +84,16 @@ export async function foundIn(db: Database, texts: readonly string[]): Promise<s
   const inRows = new Set(found.map((where) => where.split('.')[0]));
   const parts = new Set((await db.query(IN_USE, shardsOf(db))).map(({ path }) => path));
   for (const { table, folder } of tables) {
-    for (const file of filesIn(folder)) {
+    for (const file of filesBelow(folder)) {
       const [part = ''] = file.split(sep);
       const isInUse = parts.has(`${join(folder, part)}/`);
       if (!isInUse && file !== part && part !== 'deduplication_logs') found.push(`${table}: ${part} is left`);
       if (isInUse && inRows.has(table)) continue;
-      const bytes = readFileSync(join(folder, file));
-      if (texts.some((text) => bytes.includes(text))) found.push(`${table}: ${file}`);
+      if (hasOneOf(join(folder, file), texts)) found.push(`${table}: ${file}`);
     }
   }
   return [...new Set(found)];
 }
-
-const filesIn = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length));
 
 /**
  * Resolves when no table has old parts: those that a merge or a deletion has replaced. By itself, the engine drops
