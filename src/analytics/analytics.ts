@@ -29,7 +29,7 @@ import { utmCampaigns } from './questions/utm-campaigns.ts';
 import { realtimeWindow } from './range/ranges.ts';
 import { dataBoundsBasis } from './scopes.ts';
 
-export interface AnalyticsDeps {
+interface AnalyticsDeps {
   readonly db: Database;
   /** Share it with other readers of the data's version; a new one by default. */
   readonly snapshots?: ReadSnapshot;

@@ -38,7 +38,7 @@ export interface Expired {
   readonly ms: number;
 }
 
-export type ExpiryDeps = Pick<SealDeps, 'db' | 'signal' | 'only'>;
+type ExpiryDeps = Pick<SealDeps, 'db' | 'signal' | 'only'>;
 
 const STORE_CLOCK: Query<{ now: number }> = {
   name: "the store's clock",

@@ -5,7 +5,7 @@ import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs } from '../domain/time.ts';
-import type { LateHour } from '../snapshots/late-hours.ts';
+import type { LateHour } from '../snapshots/late-hour.ts';
 
 /*
  * Finds the events that the facts of an hour do not hold. Facts hold the events that were inserted before
@@ -40,7 +40,7 @@ export function isHeld(
 }
 
 /** SQL condition on a raw event: it belongs to the facts of these hours. */
-export function ofHours(app: AppId, kind: FactKind, hours: readonly LateHour[]): Sql {
+function ofHours(app: AppId, kind: FactKind, hours: readonly LateHour[]): Sql {
   const ranges = hours.map(({ hour, lastEvent }) => ({
     from: epochMs(hour),
     to: epochMs(kind === 'page' ? hour : Math.max(hour, lastEvent)),

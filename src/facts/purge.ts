@@ -14,7 +14,7 @@ const KEPT_MS = 36 * HOUR_MS;
 const STEP_MS = 6 * HOUR_MS;
 const APPS_PER_STATEMENT = 500;
 
-export interface PurgeOptions {
+interface PurgeOptions {
   readonly keptMs?: number;
   readonly stepMs?: number;
 }

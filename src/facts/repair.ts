@@ -1,7 +1,8 @@
 import type { FactKind } from '../domain/fact-kinds.ts';
 import { appId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, type Span } from '../domain/time.ts';
-import { MOST_LATE_HOURS, readLateHours } from '../snapshots/late-hours.ts';
+import { MOST_LATE_HOURS } from '../snapshots/late-hour.ts';
+import { readLateHours } from '../snapshots/late-hours.ts';
 import { eventsIn, type HourCounts, ledgerHours } from './hour-counts.ts';
 import { withRuns } from './run-groups.ts';
 import { MAX_EVENTS } from './seal.ts';

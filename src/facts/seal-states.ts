@@ -8,7 +8,7 @@ import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../d
  * How long after its end an hour may be sealed: inserts of live traffic that were under way have landed by
  * then.
  */
-export const SEAL_GRACE_MS = 10 * MINUTE_MS;
+const SEAL_GRACE_MS = 10 * MINUTE_MS;
 /** A session can last 24 h. One that was silent for `SILENCE_MS` has most likely ended. */
 const LONGEST_SESSION_MS = DAY_MS;
 const SILENCE_MS = 30 * MINUTE_MS;

@@ -5,7 +5,7 @@ import { identifier, join, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { asSpans, DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
-import type { LateHour } from '../snapshots/late-hours.ts';
+import type { LateHour } from '../snapshots/late-hour.ts';
 import { findLate, lateSessions } from './late.ts';
 import { sessionRows } from './sql/compute.ts';
 import { sessionColumns } from './sql/session-columns.ts';

@@ -2,7 +2,8 @@ import type { Database } from '../clickhouse/database.ts';
 import { byName } from '../domain/by-name.ts';
 import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type LateHours, readLateHours } from './late-hours.ts';
+import type { LateHours } from './late-hour.ts';
+import { readLateHours } from './late-hours.ts';
 import type { Published, PublishedFacts } from './published.ts';
 import type { Numbers } from './rows.ts';
 

@@ -6,7 +6,7 @@ import type { AppId } from '../domain/ids.ts';
 import type { Scope } from '../domain/scope.ts';
 import { bandsOf } from './bands.ts';
 import { type LateRead, NO_LATE_READ, readLate } from './late.ts';
-import type { LateHours } from './late-hours.ts';
+import type { LateHours } from './late-hour.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
@@ -21,9 +21,10 @@ import {
   sealedRows,
   stateRows,
 } from './rows.ts';
+import type { Ends } from './tail-end.ts';
 
 /** The state of an app's data at a moment. */
-export interface Snapshot extends State {
+export interface Snapshot extends State, Ends {
   readonly published: PublishedFacts;
   /** If more than MOST_LATE_HOURS are late, only the first ones. */
   readonly late: LateHours;
@@ -35,11 +36,6 @@ export interface Snapshot extends State {
    */
   readonly rebuilt: string;
   readonly version: EventCounts;
-  /**
-   * Tails of events are not read beyond a range (see `tailEnd`). They never are if several processes are on the store: none
-   * knows the times of the events that others are storing, so each answer would be computed twice while events come in.
-   */
-  readonly endsExactly: boolean;
 }
 
 /** What the next snapshot begins with. */

@@ -8,6 +8,7 @@ import type { Scope } from '../domain/scope.ts';
 import { type EpochMs, epochMs, type Range } from '../domain/time.ts';
 import { type Band, bandRows, boundsOf, eventsBetween } from './bands.ts';
 import { type Published, type PublishedFacts, publishedOf, publishedRows, without } from './published.ts';
+import type { Ends } from './tail-end.ts';
 
 /* The statement of a snapshot, and the meaning of its rows. */
 
@@ -18,7 +19,7 @@ import { type Published, type PublishedFacts, publishedOf, publishedRows, withou
 export type EventCounts = readonly [number, number];
 
 /** The state of an app's data, from the rows. */
-export interface State {
+export interface State extends Pick<Ends, 'extent'> {
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
   /** How many erasures of visitors have begun and how many have ended, as one text. */
@@ -31,8 +32,6 @@ export interface State {
   readonly pendingEvents: number;
   /** The first and last start of a session; null without data. */
   readonly starts: Range | null;
-  /** The first and last instant with an event or the start of a session; null without data. */
-  readonly extent: Range | null;
   /** When the app's newest event was stored; null if there is none. */
   readonly asOf: EpochMs | null;
   /** The page facts hold no event that was inserted later, by the store's clock. */

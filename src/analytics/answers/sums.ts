@@ -1,7 +1,7 @@
 /* Declares once how sums over sessions and over events add up. Statements are derived from these declarations. */
 
 /** An additive figure of sessions. For one session its value is 1, a column, or 1 if the column is not 0. */
-export interface SessionSum {
+interface SessionSum {
   /** A column of merged sessions and of `session_facts`; null counts 1 for each session. */
   readonly of: 'bounced' | 'duration_ms' | 'pageviews' | 'clicks' | 'errors' | null;
   readonly counts: 'values' | 'sessions';

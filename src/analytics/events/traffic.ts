@@ -31,7 +31,7 @@ export const hourAt = (at: number, of: HoursOf): number =>
 export const firstUnsealed = ({ until }: EventFacts, of: HoursOf): number => until - HOURS[of].earlierMs;
 
 /** The sums of an hour. `at` is its start, epoch ms. */
-export interface TrafficHour {
+interface TrafficHour {
   readonly at: number;
   readonly sums: readonly number[];
 }

@@ -4,7 +4,8 @@ import type { FactKind } from '../../domain/fact-kinds.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Segment } from '../../domain/segment.ts';
 import { type EpochMs, EVER, type OpenRange, type Range, type Span } from '../../domain/time.ts';
-import type { LateHour } from '../../snapshots/late-hours.ts';
+import type { LateHour } from '../../snapshots/late-hour.ts';
+import type { Ends } from '../../snapshots/tail-end.ts';
 import type { Cache } from '../memory/memory.ts';
 
 /** An app's facts at one snapshot, the input of every question. */
@@ -25,17 +26,13 @@ export interface AppFacts {
 }
 
 /** Raw events. Those of sealed hours can be kept. */
-export interface EventFacts {
+export interface EventFacts extends Ends {
   readonly db: Database;
   readonly app: AppId;
   /** The watermark: hours before it are sealed. */
   readonly until: EpochMs;
   /** Raw events are kept from this instant on, a whole UTC day; 0: all of them. */
   readonly horizon: EpochMs;
-  /** The times of the first and of the last event; null without data. */
-  readonly extent: Range | null;
-  /** See `Snapshot`. */
-  readonly endsExactly: boolean;
   /** The number of committed events. */
   readonly version: number;
   /** The cache of raw rows from the watermark on, of any version. */

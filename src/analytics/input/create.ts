@@ -4,14 +4,14 @@ import type { FactKind } from '../../domain/fact-kinds.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Segment } from '../../domain/segment.ts';
 import { epochMs, HOUR_MS, type Span } from '../../domain/time.ts';
-import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
+import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hour.ts';
 import { without } from '../../snapshots/published.ts';
 import type { Snapshot } from '../../snapshots/read.ts';
 import type { Memory } from '../memory/memory.ts';
 import { ofApp } from '../range/sql.ts';
 import type { AppFacts, EventFacts, Facts } from './app-facts.ts';
 
-export interface FactsDeps {
+interface FactsDeps {
   readonly db: Database;
   readonly memory: Memory;
   readonly app: AppId;

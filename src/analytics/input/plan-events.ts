@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
-import { tailEnd } from '../../snapshots/tail-end.ts';
+import { type Ends, tailEnd } from '../../snapshots/tail-end.ts';
 import { type Grain, type Plan, plan } from '../range/plan.ts';
 import { rawRanges } from '../range/sql.ts';
 import type { EventFacts } from './app-facts.ts';
@@ -11,7 +11,7 @@ import type { EventFacts } from './app-facts.ts';
  * decides this: sessions are counted from facts alone, and the other readers of raw events stay in hours after the horizon.
  */
 export function planEvents(
-  { horizon, extent, endsExactly }: Pick<EventFacts, 'horizon' | 'extent' | 'endsExactly'>,
+  { horizon, extent, endsExactly }: Ends & Pick<EventFacts, 'horizon'>,
   ranges: readonly Range[],
   watermark: EpochMs,
   coarsest?: Grain,

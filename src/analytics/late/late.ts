@@ -4,7 +4,7 @@ import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { FactKind } from '../../domain/fact-kinds.ts';
 import { DAY_MS, epochMs, HOUR_MS, hourOf } from '../../domain/time.ts';
 import { findLate, type SessionKey } from '../../facts/late.ts';
-import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
+import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hour.ts';
 import type { Facts } from '../input/app-facts.ts';
 import { ofApp } from '../range/sql.ts';
 

@@ -33,7 +33,7 @@ export function sumByKey(rows: Iterable<Row>): Map<string, number[]> {
 }
 
 /** The texts of a key that consists of several. They hold no control characters. */
-export const TEXTS = '\0';
+const TEXTS = '\0';
 export const textsOf = (key: string): string[] => key.split(TEXTS);
 /** SQL of such a key. */
 export const joined = (columns: readonly Sql[]): Sql => sql`arrayStringConcat([${join(columns)}], '\\0')`;

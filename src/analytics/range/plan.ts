@@ -18,7 +18,7 @@ export type Grain = (typeof UNITS)[number][0];
 export const GRAIN_MS = Object.fromEntries(UNITS) as Readonly<Record<Grain, number>>;
 
 /** Whole buckets of one grain. */
-export interface GrainSpan extends Span {
+interface GrainSpan extends Span {
   readonly grain: Grain;
 }
 

@@ -4,7 +4,7 @@ import { shownInTehran, TEHRAN } from '../../domain/tehran-clock.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
 
 const HEATMAP_DAYS = 7;
-export const ACTIVITY_HOURS = 28 * 24;
+const ACTIVITY_HOURS = 28 * 24;
 
 /** The date and time of an instant in Tehran, in the Gregorian calendar. */
 export interface TehranTime {
@@ -31,7 +31,7 @@ export function tehranTime(at: EpochMs): TehranTime {
 const SECOND_MS = 1_000;
 
 /** Returns the start of the Tehran hour that contains `at`. */
-export const tehranHourOf = (at: number): number => floorTo(at, SECOND_MS) - (shownInTehran(at) % HOUR_MS);
+const tehranHourOf = (at: number): number => floorTo(at, SECOND_MS) - (shownInTehran(at) % HOUR_MS);
 
 const HALF_HOUR_MS = HOUR_MS / 2;
 

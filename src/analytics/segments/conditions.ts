@@ -59,7 +59,7 @@ export const asksForType = (segment: Segment): boolean =>
   conditionsOf(segment).some(({ dimension }) => dimension === 'visitorType');
 
 /** What conditions are about, besides the columns of a session. */
-export interface Surroundings {
+interface Surroundings {
   readonly app: AppId;
   /** The sessions started in it. */
   readonly range: Range;

@@ -5,7 +5,7 @@ import { DAY_MS, type Span } from '../../domain/time.ts';
 import { bucketsOf, COARSE_UNITS, GRAINED, type Grained, inBuckets, inFinest } from './tables.ts';
 
 /** The rows of a table that belong to some hours. */
-export interface Cut {
+interface Cut {
   readonly table: string;
   /** SQL condition: the row belongs to one of these hours, or to a coarser bucket that contains one. */
   within(spans: readonly Span[]): Sql;

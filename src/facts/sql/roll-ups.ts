@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, type Span } from '../../domain/time.ts';
 import { COARSE_UNITS, GRAINED, type Grained, inBuckets, inFinest, UTM } from './tables.ts';
 
 /** A statement about `{apps}`: the run `{run}` writes, and rows of `{dead}` runs are ignored. */
-export interface RollUp {
+interface RollUp {
   readonly name: string;
   /** Sums the finer rows of whole buckets in `spans` into one row per bucket and key. */
   statementOf(spans: readonly Span[]): Sql;
