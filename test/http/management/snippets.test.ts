@@ -144,7 +144,7 @@ test('the page has a command and a form for each call without a file', async () 
   }
 });
 
-test("the console's API has no commands: a session is the cookie of a page", () => {
+test("the console's API has no commands: its callers are pages", () => {
   const { title, chapters } = consoleReference();
   expect(referenceContent(title, chapters).markup).not.toMatch(/class="snippet"|curl/);
 });

@@ -2,7 +2,7 @@ import { html, type Markup } from '../markup.ts';
 import {
   type Documentation,
   exampleOf,
-  isBySession,
+  isByPage,
   type Media,
   needsKey,
   type Placed,
@@ -14,7 +14,7 @@ import { type Dialect, givenOf, LANGUAGES, snippetsOf } from './snippets.ts';
 export function callPanel(documentation: Documentation, placed: Placed, dialect: Dialect): Markup {
   const { method, path, operation } = placed;
   return html`<div class="call" data-method="${method}" data-path="${path}"${needsKey(documentation, operation) ? html` data-key` : []}>
-${isBySession(documentation, operation) ? [] : commands(documentation, placed, dialect)}
+${isByPage(documentation, operation) ? [] : commands(documentation, placed, dialect)}
 ${tryForm(documentation, placed)}
 ${examplePanel(documentation, placed)}
 </div>

@@ -77,9 +77,9 @@ export const operationsOf = ({ paths }: Documentation): Placed[] =>
 export const needsKey = ({ security = [] }: Documentation, operation: Operation): boolean =>
   (operation.security ?? security).some((schemes) => 'apiKey' in schemes || 'token' in schemes);
 
-/** True if the caller is a page with the cookie of a session. A command has none. */
-export const isBySession = ({ security = [] }: Documentation, operation: Operation): boolean =>
-  (operation.security ?? security).some((schemes) => 'session' in schemes);
+/** True if the caller is a page, with the cookie of a session or with the token of a link. A command has neither. */
+export const isByPage = ({ security = [] }: Documentation, operation: Operation): boolean =>
+  (operation.security ?? security).some((schemes) => 'session' in schemes || 'link' in schemes);
 
 export const followed = ({ schemas = {} }: Components, schema: Schema): Schema =>
   schema.$ref === undefined ? schema : (schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {});
