@@ -1,7 +1,6 @@
 import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { Analytics } from '../src/analytics/answers/results.ts';
 import { Memory } from '../src/analytics/memory/memory.ts';
 import { type Database, openDatabase } from '../src/clickhouse/database.ts';
@@ -14,6 +13,7 @@ import { createRawAnalytics } from './raw/analytics.ts';
 import type { Recording } from './recording.ts';
 import { NOW } from './shape.ts';
 import { timed } from './statistics.ts';
+import { steadyAnalytics } from './steady-analytics.ts';
 import { startStoring } from './storing.ts';
 
 /** Measurements of a case while events arrive. */
@@ -73,7 +73,7 @@ async function askedLive(
   { runs, pauseMs, factsCacheBytes }: How,
 ): Promise<readonly Live[]> {
   const { progress } = recording;
-  const analytics = createAnalytics({ db, memory: new Memory(factsCacheBytes) });
+  const analytics = steadyAnalytics({ db, memory: new Memory(factsCacheBytes) });
   const raw = createRawAnalytics(db);
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')

@@ -1,4 +1,3 @@
-import { createAnalytics } from '../src/analytics/analytics.ts';
 import { Memory } from '../src/analytics/memory/memory.ts';
 import type { StatementStats } from '../src/clickhouse/database.ts';
 import { readConfig } from '../src/config.ts';
@@ -13,6 +12,7 @@ import type { Case } from './result/schema.ts';
 import { rollupsAreExact } from './rollups.ts';
 import type { Shape } from './shape.ts';
 import { COMPARABLE_RUNS } from './statistics.ts';
+import { steadyAnalytics } from './steady-analytics.ts';
 import { storage, storageByTable } from './storage.ts';
 import { openBenchStore } from './store.ts';
 import { measureUsualWays } from './usual/ways.ts';
@@ -39,8 +39,8 @@ export async function benchQueries(
     measured = await measure(
       {
         db,
-        polled: createAnalytics({ db, memory: new Memory(factsCacheBytes) }),
-        fresh: createAnalytics({ db, memory }),
+        polled: steadyAnalytics({ db, memory: new Memory(factsCacheBytes) }),
+        fresh: steadyAnalytics({ db, memory }),
         forget: () => {
           memory.clear();
         },

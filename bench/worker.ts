@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { createAnalytics } from '../src/analytics/analytics.ts';
 import { Memory } from '../src/analytics/memory/memory.ts';
 import { casesOf } from './cases.ts';
 import { Progress } from './progress.ts';
 import { type AnswerSchema, AskSchema } from './protocol.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
 import { timed } from './statistics.ts';
+import { steadyAnalytics } from './steady-analytics.ts';
 import { openBenchStore } from './store.ts';
 
 // Holds one data set in its own process, because the embedded engine binds one folder per process. Receives a
@@ -17,7 +17,7 @@ const shape = { events: Number(events), days: Number(days) };
 const reporter = { progress: new Progress(), signal: new AbortController().signal };
 const { db } = await openBenchStore(reporter, dir, shape, () => undefined);
 // Caches are off, so that the store is measured.
-const analytics = createAnalytics({ db, memory: new Memory(0) });
+const analytics = steadyAnalytics({ db, memory: new Memory(0) });
 const raw = createRawAnalytics(db);
 const cases = casesOf(shape);
 

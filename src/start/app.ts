@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
-import type { SteadyAnalytics } from '../analytics/analytics.ts';
+import type { AnalyticsFrom } from '../analytics/analytics.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Forgetting } from '../domain/forgetting.ts';
@@ -26,7 +26,7 @@ import type { ReadBegun } from '../snapshots/begun.ts';
 import type { ReadSnapshot } from '../snapshots/snapshots.ts';
 
 export interface AppDeps extends HealthDeps {
-  readonly analytics: SteadyAnalytics;
+  readonly analytics: AnalyticsFrom;
   readonly access: Access;
   readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'answerCacheBytes'>;
   readonly log: Logger;

@@ -28,7 +28,7 @@ export async function openParts(given: Given, stores: Stores) {
   const snapshots = createSnapshots(db);
   const memory = new Memory(config.factsCacheBytes);
   forgetting.add((app) => memory.forget(app));
-  const analytics = createAnalytics({ db, snapshots, memory });
+  const analytics = createAnalytics({ db, memory });
   const ingestion = await openIngestion(given, stores);
 
   const ending = new AbortController();

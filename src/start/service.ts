@@ -1,4 +1,3 @@
-import type { SteadyAnalytics } from '../analytics/analytics.ts';
 import type { Database } from '../clickhouse/database.ts';
 import type { Config } from '../config.ts';
 import type { Sealer } from '../facts/sealer.ts';
@@ -19,7 +18,6 @@ export interface Service {
   readonly db: Database;
   readonly metadata: Metadata;
   readonly ingestion: Ingestion;
-  readonly analytics: SteadyAnalytics;
   readonly sealer: Sealer;
   /** Makes /readyz fail, finishes the running work, then closes the store. Can be called again. */
   close(): Promise<void>;
@@ -44,13 +42,12 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const stores = await openStores(given);
     const parts = await openParts(given, stores);
     const urls = await openListeners(given, stores, parts);
-    const { metadata, ingestion, analytics, sealer } = parts;
+    const { metadata, ingestion, sealer } = parts;
     return {
       ...urls,
       db: stores.db,
       metadata,
       ingestion,
-      analytics,
       sealer,
       close: () => opened.close(),
     };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
 import { identifier, join, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
@@ -35,8 +35,8 @@ let twin: AppId;
 beforeAll(async () => {
   store = await testStore();
   ingestion = ingestionOn(store.db);
-  analytics = createAnalytics({ db: store.db });
-  fresh = createAnalytics({ db: store.db, memory: new Memory(0) });
+  analytics = steadyAnalytics({ db: store.db });
+  fresh = steadyAnalytics({ db: store.db, memory: new Memory(0) });
 });
 afterAll(() => store.close());
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
@@ -46,7 +46,7 @@ async function send(app: SdkApp, sessions: readonly object[]): Promise<void> {
 
 /** For an app with the same events that is never sealed. */
 async function rawAnswers(app: AppId): Promise<unknown[]> {
-  const analytics = createAnalytics({ db: store.db, memory: new Memory(0) });
+  const analytics = steadyAnalytics({ db: store.db, memory: new Memory(0) });
   const range = { from: epochMs(NOW - DAYS * DAY + 12_345), to: epochMs(NOW - 3 * DAY) };
   return [
     await analytics.overview(app, range),

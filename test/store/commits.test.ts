@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
@@ -62,9 +63,9 @@ async function sealedApp(storing: Database = db) {
     log: SILENT,
     maxAgeDays: 730,
   });
-  let analytics = createAnalytics({ db });
+  let analytics = steadyAnalytics({ db });
   const forget = (): void => {
-    analytics = createAnalytics({ db });
+    analytics = steadyAnalytics({ db });
   };
   const store = async (...sessions: readonly object[]): Promise<void> => {
     const { rejected } = await ingestion.accept(
@@ -89,13 +90,15 @@ async function sealedApp(storing: Database = db) {
   /** Asks some questions. Their answers must equal those without a cache, and those from raw rows once nothing is being stored. */
   const asked = async (ask = some, isStoring = false): Promise<void> => {
     const answers = await ask(analytics);
-    const fresh = createAnalytics({ db, memory: new Memory(0) });
+    const fresh = steadyAnalytics({ db, memory: new Memory(0) });
     expect(answers).toEqual(await ask(fresh));
     if (isStoring) return;
     const nothing = { page: publishedOf(), session: publishedOf() };
     const snapshot = await createSnapshots(db)(app);
-    const raw = fresh.from({ ...snapshot, published: nothing, late: { page: [], session: [] } });
-    expect(answers).toEqual(await ask(raw));
+    const raw = createAnalytics({ db, memory: new Memory(0) });
+    expect(answers).toEqual(
+      await ask(raw({ ...snapshot, published: nothing, late: { page: [], session: [] } })),
+    );
   };
   await store(...[0, 1, 2, 3].map((hours) => visitAt(SEALED + hours * HOUR_MS)));
   await seal({ db, only: [app] }, NOW);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { type Database, dateTime64, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
@@ -214,7 +214,7 @@ const collectGarbage = async (): Promise<void> => {
 
 test('what is cached holds on to no request', async () => {
   const snapshots = createSnapshots(db);
-  const analytics = createAnalytics({ db, snapshots });
+  const analytics = steadyAnalytics({ db, snapshots });
   const app = appId(randomUUID());
   await commit(app, 1);
   const requests: WeakRef<object>[] = [];
@@ -285,7 +285,7 @@ test('late sessions are found once for all questions of a moment, and their even
   const HOUR = 3_600_000;
   const app = newApp();
   const start = NOW - 100 * HOUR;
-  const analytics = createAnalytics({ db });
+  const analytics = steadyAnalytics({ db });
   const send = (...hours: number[]) => {
     const events = hours.map((hour) => {
       return { type: 'pageview', timestamp: toIso(epochMs(start + hour * HOUR)), path: '/' };

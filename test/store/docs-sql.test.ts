@@ -110,7 +110,7 @@ test.each(Object.entries(QUESTIONS))('docs/sql/%s.sql is what the question sends
   const snapshot = await createSnapshots(db)(APP);
   sent.splice(0);
   // The events were inserted today. The text must not change with the day.
-  await ask(createAnalytics({ db }).from({ ...snapshot, heldUntil: epochMs(NOW) }));
+  await ask(createAnalytics({ db })({ ...snapshot, heldUntil: epochMs(NOW) }));
   const texts = await Promise.all(
     sent.map(async ({ name: statement, sql: text, params }) => {
       const formatted = await store.db.queryOne(FORMATTED, { sql: text });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
@@ -46,7 +46,7 @@ const send = (app: ReturnType<typeof newApp>, minutes: readonly number[]) =>
 
 /** Page views by the start of the hour, in minutes after `FIRST`. */
 async function viewsOf(app: AppId): Promise<Readonly<Record<number, number>>> {
-  const { points } = await createAnalytics({ db: store.db }).series(app, RANGE, QUESTION);
+  const { points } = await steadyAnalytics({ db: store.db }).series(app, RANGE, QUESTION);
   return Object.fromEntries(
     points
       .filter(({ pageviews }) => pageviews > 0)
@@ -95,7 +95,7 @@ test('a range that begins or ends at any quarter of an hour counts what lies in 
   const app = newApp();
   await send(app, MINUTES);
   await seal({ db: store.db, only: [app.id] }, NOW);
-  const analytics = createAnalytics({ db: store.db });
+  const analytics = steadyAnalytics({ db: store.db });
   for (let from = 9 * 60; from <= 11 * 60; from += 15) {
     for (let to = from + 15; to <= 11 * 60 + 15; to += 15) {
       const range = { from: epochMs(FIRST + from * MINUTE), to: epochMs(FIRST + to * MINUTE - 1) };
@@ -122,7 +122,7 @@ test('quarters that add up to the hour answer, and raw events are not read', asy
     sql`ALTER TABLE event_quarters UPDATE pageviews = if(bucket = ${(FIRST + 10 * HOUR) / 1000}, 0, 2)
 WHERE app_id = ${quoted(app.id)} AND bucket IN (${(FIRST + 10 * HOUR) / 1000}, ${(FIRST + 10 * HOUR + 15 * MINUTE) / 1000}) SETTINGS mutations_sync = 2`,
   );
-  const { points } = await createAnalytics({ db: store.db }).series(app.id, RANGE, QUESTION);
+  const { points } = await steadyAnalytics({ db: store.db }).series(app.id, RANGE, QUESTION);
   const views = points.map(({ pageviews }) => pageviews).filter((count) => count > 0);
   expect(views).not.toEqual(Object.values(VIEWS));
 });

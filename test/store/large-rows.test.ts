@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
@@ -68,7 +68,7 @@ test('the rows are counted right, and read for memory once', async () => {
 });
 
 test('sessions that continue in the tail count once', async () => {
-  const unasked = createAnalytics({ db: store.db });
+  const unasked = steadyAnalytics({ db: store.db });
   const pageviews = async (of: AppId) => [...(await unasked.pageviews(of, RANGES['a range until now']))];
   const expected = await pageviews(twin);
   for (let time = 0; time < 2; time++) expect(await pageviews(app)).toEqual(expected);

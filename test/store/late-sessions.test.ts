@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
@@ -35,7 +35,7 @@ const sent = ({ id, startedAt, visitor, at }: Visit) => ({
 onEachBackend((on) => {
   let analytics: Analytics;
   beforeAll(() => {
-    analytics = createAnalytics({ db: on.db });
+    analytics = steadyAnalytics({ db: on.db });
   });
 
   /** Seals the visits, and then stores the late ones. All answers must equal those of an app that is not sealed. */

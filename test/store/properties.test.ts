@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { importFiles } from '../../src/cli/import/import.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { seal } from '../../src/facts/pass.ts';
@@ -52,7 +52,7 @@ const visit = (id: string, events: readonly object[], visitorId = `v-${id}`) => 
 const accept = (sessions: readonly object[]) =>
   ingestion.accept(app, { batchId: randomUUID(), sessions }, REQUEST);
 const values = async (key: string, name = 'signup') => [
-  ...(await createAnalytics({ db: store.db }).events(app.id, EVER, {
+  ...(await steadyAnalytics({ db: store.db }).events(app.id, EVER, {
     type: 'custom',
     property: { name, key },
   })),

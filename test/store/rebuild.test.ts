@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
@@ -23,8 +23,8 @@ let snapshots: ReadSnapshot;
 beforeAll(async () => {
   store = await testStore();
   snapshots = createSnapshots(store.db);
-  analytics = createAnalytics({ db: store.db, snapshots });
-  other = createAnalytics({ db: store.db });
+  analytics = steadyAnalytics({ db: store.db, snapshots });
+  other = steadyAnalytics({ db: store.db });
 });
 afterAll(() => store.close());
 
@@ -49,7 +49,7 @@ test('a rebuild replaces wrong facts in the cache of every process, and confirms
   );
   const longer = { from: RANGE.from, to: epochMs(RANGE.to - 1) };
   await analytics.pageviews(app.id, longer);
-  const wrong = await createAnalytics({ db: store.db }).pageviews(app.id, longer);
+  const wrong = await steadyAnalytics({ db: store.db }).pageviews(app.id, longer);
   expect(wrong).not.toEqual(right);
   for (const each of [analytics, other]) for (let i = 0; i < 3; i++) await each.pageviews(app.id, longer);
 

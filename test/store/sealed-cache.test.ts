@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
@@ -34,8 +34,8 @@ beforeAll(async () => {
   db = await openDatabase(place.location, { onStatement: ({ name }) => statements.push(name) });
   await migrate(db);
   ({ deliver } = await subjectOn(db));
-  analytics = createAnalytics({ db });
-  fresh = createAnalytics({ db, memory: new Memory(0) });
+  analytics = steadyAnalytics({ db });
+  fresh = steadyAnalytics({ db, memory: new Memory(0) });
   app = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
   const traffic = randomTraffic({
     seed: 7,

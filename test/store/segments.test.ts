@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { parseSegment, type Segment } from '../../src/domain/segment.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
@@ -120,7 +120,7 @@ onEachBackend((on) => {
     timeout: 0,
   }, async () => {
     const app = newApp();
-    const analytics = createAnalytics({ db: on.db });
+    const analytics = steadyAnalytics({ db: on.db });
     const send = (sessions: readonly object[]) =>
       ingestionOn(on.db).accept(app, { batchId: randomUUID(), sessions }, REQUEST);
     const expectAll = async (when: string, isLate: boolean): Promise<void> => {

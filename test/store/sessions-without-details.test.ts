@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
@@ -72,7 +72,7 @@ test('while a visitor is being erased, the facts wait for a later pass of the sa
   await sealer.run();
   expect(await bareFacts(app)).toBe(0);
   const segment = [[{ dimension: 'page', operator: '==', value: '/' } as const]];
-  const { current } = await createAnalytics({ db: store.db }).kpis(app, RANGE, segment);
+  const { current } = await steadyAnalytics({ db: store.db }).kpis(app, RANGE, segment);
   expect(current).toMatchObject({ sessions: 4, visitors: 2, pageviews: 4 });
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import { importFiles } from '../../src/cli/import/import.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
@@ -90,7 +90,7 @@ const importInto = (
 
 const viewsOf = async ({ store: { db } }: Site, app: AppId): Promise<number> => {
   // Without another ingestion: on an embedded store it would take the flushes of this one for a dead process's.
-  const views = await createAnalytics({ db }).pageviews(app, { from: null, to: null });
+  const views = await steadyAnalytics({ db }).pageviews(app, { from: null, to: null });
   return [...views].reduce((sum, { views: each }) => sum + each, 0);
 };
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
@@ -89,8 +89,8 @@ async function expectBounds({ batches, probes, moments }: Case, sealed: number):
     ),
   ) as [Oracle, Oracle];
   const questions = [...ABOUT_ALL, ...probes.flatMap((probe) => aboutRange({ ...probe, limit: undefined }))];
-  const polled = createAnalytics({ db });
-  const fresh = createAnalytics({ db, memory: new Memory(0) });
+  const polled = steadyAnalytics({ db });
+  const fresh = steadyAnalytics({ db, memory: new Memory(0) });
   const ask = async ({ ask: by }: Question, of: Source): Promise<unknown> => {
     const answer = await outcome(() => by(of, app.id, now));
     return JSON.parse(
@@ -209,7 +209,7 @@ describe.each([
       },
     });
     const snapshots = vi.fn(createSnapshots(racing));
-    const analytics = createAnalytics({ db: racing, snapshots, memory: new Memory(0) });
+    const analytics = steadyAnalytics({ db: racing, snapshots, memory: new Memory(0) });
     const answer = await ask(analytics, other, range).finally(commit);
     expect(answer).toBeGreaterThanOrEqual(1);
     expect(answer).toBeLessThanOrEqual(isInRange ? 2 : 1);

@@ -1,4 +1,4 @@
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
@@ -30,5 +30,5 @@ export async function storeOfTwins(
   for (const id of [app, twin]) await insert(store.db, id);
   await commitEvents(store.db, [app, twin]);
   await seal({ db: store.db, only: [app] }, now);
-  return { store, analytics: createAnalytics({ db: store.db }) };
+  return { store, analytics: steadyAnalytics({ db: store.db }) };
 }

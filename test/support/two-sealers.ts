@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../bench/steady-analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { AppError } from '../../src/domain/errors.ts';
@@ -162,7 +162,7 @@ export function testTwoSealers({ modes, every }: TwoSealersOptions): void {
   beforeAll(async () => {
     store = await testStore();
     ingestion = ingestionOn(store.db);
-    analytics = createAnalytics({ db: store.db });
+    analytics = steadyAnalytics({ db: store.db });
   });
   afterAll(() => store.close());
 

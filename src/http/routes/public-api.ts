@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { LRUCache } from 'lru-cache';
-import type { SteadyAnalytics } from '../../analytics/analytics.ts';
+import type { AnalyticsFrom } from '../../analytics/analytics.ts';
 import { onBehalfOf } from '../../domain/caller.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Forgetting } from '../../domain/forgetting.ts';
@@ -39,7 +39,7 @@ const PARSED = 10_000;
 const PARSED_LENGTH = 300;
 
 export interface PublicApiDeps extends AnswersOptions {
-  readonly analytics: SteadyAnalytics;
+  readonly analytics: AnalyticsFrom;
   readonly access: Access;
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
@@ -172,7 +172,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
       operationId,
       query,
       basis,
-      compute: (snapshot) => compute(analytics.from(snapshot)),
+      compute: (snapshot) => compute(analytics(snapshot)),
     });
     const again = (): Asked => of(at(clock()));
     const live = (): LiveQuestion => ({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAnalytics } from '../../../src/analytics/analytics.ts';
+import { steadyAnalytics } from '../../../bench/steady-analytics.ts';
 import type { Analytics } from '../../../src/analytics/answers/results.ts';
 import { Memory } from '../../../src/analytics/memory/memory.ts';
 import type { Database } from '../../../src/clickhouse/database.ts';
@@ -37,7 +37,7 @@ export async function subjectOn(db: Database): Promise<Subject & { readonly inge
       current = apps;
     },
     analytics: askedAgain(
-      inTurns(createAnalytics({ db }), createAnalytics({ db, memory: new Memory(0), manyEvents: 0 })),
+      inTurns(steadyAnalytics({ db }), steadyAnalytics({ db, memory: new Memory(0), manyEvents: 0 })),
     ),
     deliver: async (app, batchId, deliveries) => {
       const batch = { batchId, sessions: deliveries.map(onTheWire) };
