@@ -228,8 +228,8 @@ describe('the look of the page', () => {
     await page.locator('.plot svg path').first().waitFor();
     await page.getByLabel('Range').selectOption('yesterday');
     await page.locator('.sparkline .line-first').first().waitFor();
-    // What is good, by https://web.dev/articles/cls, is up to 0.1.
-    expect(await page.evaluate('window.moved')).toBeLessThan(0.1);
+    // What is good, by https://web.dev/articles/cls, is up to 0.1. A line that moves the panels is 0.07.
+    expect(await page.evaluate('window.moved')).toBeLessThan(0.05);
   });
 
   test('heatmaps say what their colours and cells mean; names on the map lie on no circle', async () => {
