@@ -14,7 +14,7 @@ FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
 GROUP BY arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)]));
 
--- pending sessions, places
+-- unsealed sessions, places
 SELECT
     sign,
     toUnixTimestamp64Milli(started_at),

@@ -90,92 +90,6 @@ ORDER BY
     sum0 DESC,
     pair ASC;
 
--- pending sessions, lists
-SELECT
-    sign,
-    toUnixTimestamp64Milli(started_at),
-    '',
-    arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))
-FROM
-(
-    SELECT
-        toInt8(1) AS sign,
-        started_at,
-        browser,
-        os,
-        device,
-        screen,
-        language,
-        channel,
-        referrer,
-        country,
-        utm_source,
-        entry_page,
-        exit_page
-    FROM
-    (
-        SELECT
-            s.started_at AS started_at,
-            s.session AS session,
-            s.technology.3 AS browser,
-            s.technology.4 AS os,
-            s.technology.5 AS device,
-            s.screen.2 AS screen,
-            s.language.2 AS language,
-            ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
-            s.referrer.3 AS referrer,
-            s.country.2 AS country,
-            s.utm_source.2 AS utm_source,
-            s.entry.2 AS entry_page,
-            s.exit.2 AS exit_page
-        FROM sessions AS s
-        FINAL
-        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
-    )
-)
-WHERE notEmpty(arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])))
-LIMIT 20001;
-
--- pending sessions, totals
-SELECT
-    sign,
-    toUnixTimestamp64Milli(started_at),
-    base64Encode(reinterpretAsFixedString(visitor)),
-    [''],
-    toInt64(bounced),
-    toInt64(duration_ms),
-    toInt64(pageviews),
-    toInt64(clicks),
-    toInt64(errors > 0)
-FROM
-(
-    SELECT
-        toInt8(1) AS sign,
-        started_at,
-        bounced,
-        duration_ms,
-        pageviews,
-        clicks,
-        errors,
-        visitor
-    FROM
-    (
-        SELECT
-            s.started_at AS started_at,
-            s.session AS session,
-            (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
-            s.last_offset AS duration_ms,
-            s.pageviews AS pageviews,
-            s.clicks AS clicks,
-            s.errors AS errors,
-            reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
-        FROM sessions AS s
-        FINAL
-        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
-    )
-)
-LIMIT 20001;
-
 -- returning, totals
 SELECT
     toString(toUInt8(0)) AS key,
@@ -288,6 +202,92 @@ SELECT
 FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794915000), (1, 1794916800), (1, 1794918600), (1, 1794920400), (1, 1794922200), (1, 1794924000), (1, 1794925800), (1, 1794927600), (1, 1794929400), (1, 1794931200), (1, 1794933000), (1, 1794934800), (1, 1794936600), (1, 1794938400), (1, 1794940200), (1, 1794942000), (1, 1794943800), (1, 1794945600), (1, 1794947400), (1, 1794949200), (1, 1794951000), (1, 1794952800), (1, 1794954600), (1, 1794956400), (1, 1794958200), (1, 1795132800), (1, 1795134600), (1, 1795136400), (1, 1795138200), (1, 1795140000), (1, 1795141800), (1, 1795143600), (1, 1795145400), (1, 1795147200), (1, 1795149000), (1, 1795150800), (1, 1795152600), (1, 1795154400), (1, 1795156200), (1, 1795158000), (1, 1795159800), (1, 1795161600), (1, 1795163400), (1, 1795165200), (1, 1795167000), (1, 1795168800), (1, 1795170600), (2, 1794960000), (2, 1795046400)))
 GROUP BY key;
+
+-- unsealed sessions, lists
+SELECT
+    sign,
+    toUnixTimestamp64Milli(started_at),
+    '',
+    arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))
+FROM
+(
+    SELECT
+        toInt8(1) AS sign,
+        started_at,
+        browser,
+        os,
+        device,
+        screen,
+        language,
+        channel,
+        referrer,
+        country,
+        utm_source,
+        entry_page,
+        exit_page
+    FROM
+    (
+        SELECT
+            s.started_at AS started_at,
+            s.session AS session,
+            s.technology.3 AS browser,
+            s.technology.4 AS os,
+            s.technology.5 AS device,
+            s.screen.2 AS screen,
+            s.language.2 AS language,
+            ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+            s.referrer.3 AS referrer,
+            s.country.2 AS country,
+            s.utm_source.2 AS utm_source,
+            s.entry.2 AS entry_page,
+            s.exit.2 AS exit_page
+        FROM sessions AS s
+        FINAL
+        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+    )
+)
+WHERE notEmpty(arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])))
+LIMIT 20001;
+
+-- unsealed sessions, totals
+SELECT
+    sign,
+    toUnixTimestamp64Milli(started_at),
+    base64Encode(reinterpretAsFixedString(visitor)),
+    [''],
+    toInt64(bounced),
+    toInt64(duration_ms),
+    toInt64(pageviews),
+    toInt64(clicks),
+    toInt64(errors > 0)
+FROM
+(
+    SELECT
+        toInt8(1) AS sign,
+        started_at,
+        bounced,
+        duration_ms,
+        pageviews,
+        clicks,
+        errors,
+        visitor
+    FROM
+    (
+        SELECT
+            s.started_at AS started_at,
+            s.session AS session,
+            (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+            s.last_offset AS duration_ms,
+            s.pageviews AS pageviews,
+            s.clicks AS clicks,
+            s.errors AS errors,
+            reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
+        FROM sessions AS s
+        FINAL
+        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+    )
+)
+LIMIT 20001;
 
 -- visits, totals
 SELECT

@@ -23,7 +23,37 @@ FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1795172400000))
 GROUP BY least(toInt64(1795112100000), 1794852900000 + (intDiv(started_at - 1794852900000, 86400000) * 86400000));
 
--- pending sessions, totals
+-- quarters, sums of events
+SELECT
+    toString(toUnixTimestamp(bucket) * 1000) AS at,
+    sum(q.pageviews),
+    sum(q.clicks),
+    sum(q.errors)
+FROM event_quarters AS q
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((bucket >= 1794938400) AND (bucket < 1795114800)) AND (intDiv((toUnixTimestamp(bucket) * 1000) - 0, 3600000) IN (498594, 498618, 498642))
+GROUP BY bucket;
+
+-- slices, raw events
+SELECT
+    toString(least(toInt64(1795112100000), 1794852900000 + (intDiv(toUnixTimestamp64Milli(timestamp) - 1794852900000, 86400000) * 86400000))) AS slice,
+    countIf(type = 'pageview'),
+    countIf(type = 'click'),
+    countIf(type = 'error')
+FROM events
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND indexHint(toStartOfHour(timestamp) IN (1794909600, 1795172400)) AND (((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))))
+GROUP BY slice;
+
+-- slices, sums of events
+SELECT
+    toString(least(toInt64(1795112100000), 1794852900000 + (intDiv((toUnixTimestamp(bucket) * 1000) - 1794852900000, 86400000) * 86400000))) AS slice,
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
+FROM traffic AS t
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND (bucket >= 1794913200) AND (bucket < 1795172400) AND (bucket NOT IN (1794938400, 1795024800, 1795111200))
+GROUP BY slice;
+
+-- unsealed sessions, totals
 SELECT
     sign,
     toUnixTimestamp64Milli(started_at),
@@ -62,36 +92,6 @@ FROM
     )
 )
 LIMIT 20001;
-
--- quarters, sums of events
-SELECT
-    toString(toUnixTimestamp(bucket) * 1000) AS at,
-    sum(q.pageviews),
-    sum(q.clicks),
-    sum(q.errors)
-FROM event_quarters AS q
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((bucket >= 1794938400) AND (bucket < 1795114800)) AND (intDiv((toUnixTimestamp(bucket) * 1000) - 0, 3600000) IN (498594, 498618, 498642))
-GROUP BY bucket;
-
--- slices, raw events
-SELECT
-    toString(least(toInt64(1795112100000), 1794852900000 + (intDiv(toUnixTimestamp64Milli(timestamp) - 1794852900000, 86400000) * 86400000))) AS slice,
-    countIf(type = 'pageview'),
-    countIf(type = 'click'),
-    countIf(type = 'error')
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND indexHint(toStartOfHour(timestamp) IN (1794909600, 1795172400)) AND (((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))))
-GROUP BY slice;
-
--- slices, sums of events
-SELECT
-    toString(least(toInt64(1795112100000), 1794852900000 + (intDiv((toUnixTimestamp(bucket) * 1000) - 1794852900000, 86400000) * 86400000))) AS slice,
-    sum(t.pageviews),
-    sum(t.clicks),
-    sum(t.errors)
-FROM traffic AS t
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND (bucket >= 1794913200) AND (bucket < 1795172400) AND (bucket NOT IN (1794938400, 1795024800, 1795111200))
-GROUP BY slice;
 
 -- visits, totals
 SELECT

@@ -1,4 +1,29 @@
--- pending sessions, totals
+-- tehran hours: events
+SELECT
+    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
+FROM traffic AS t
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1794601800) AND (bucket < 1795170600))
+GROUP BY hour;
+
+-- tehran hours: sessions
+SELECT
+    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
+    sum(s.sessions),
+    0,
+    0,
+    0,
+    0,
+    0,
+    sum(s.tehran_visitors),
+    0
+FROM session_sums AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND ((bucket >= 1794601800) AND (bucket < 1795172400))
+GROUP BY hour;
+
+-- unsealed sessions, totals
 SELECT
     sign,
     toUnixTimestamp64Milli(started_at),
@@ -37,31 +62,6 @@ FROM
     )
 )
 LIMIT 20001;
-
--- tehran hours: events
-SELECT
-    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
-    sum(t.pageviews),
-    sum(t.clicks),
-    sum(t.errors)
-FROM traffic AS t
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1794601800) AND (bucket < 1795170600))
-GROUP BY hour;
-
--- tehran hours: sessions
-SELECT
-    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
-    sum(s.sessions),
-    0,
-    0,
-    0,
-    0,
-    0,
-    sum(s.tehran_visitors),
-    0
-FROM session_sums AS s
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND ((bucket >= 1794601800) AND (bucket < 1795172400))
-GROUP BY hour;
 
 -- unsealed traffic
 SELECT

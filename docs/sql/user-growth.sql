@@ -33,7 +33,22 @@ FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794960000000))
 GROUP BY intDiv(started_at - 0, 86400000);
 
--- pending sessions, totals
+-- session sums by day
+SELECT
+    toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day,
+    sum(s.sessions),
+    0,
+    0,
+    0,
+    0,
+    0,
+    sum(s.day_visitors),
+    0
+FROM session_sums AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((grain = 2) AND ((bucket >= 1794960000) AND (bucket < 1795132800))) OR ((grain = 1) AND ((bucket >= 1795132800) AND (bucket < 1795172400))))
+GROUP BY day;
+
+-- unsealed sessions, totals
 SELECT
     sign,
     toUnixTimestamp64Milli(started_at),
@@ -72,21 +87,6 @@ FROM
     )
 )
 LIMIT 20001;
-
--- session sums by day
-SELECT
-    toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day,
-    sum(s.sessions),
-    0,
-    0,
-    0,
-    0,
-    0,
-    sum(s.day_visitors),
-    0
-FROM session_sums AS s
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((grain = 2) AND ((bucket >= 1794960000) AND (bucket < 1795132800))) OR ((grain = 1) AND ((bucket >= 1795132800) AND (bucket < 1795172400))))
-GROUP BY day;
 
 -- unsealed traffic
 SELECT

@@ -8,7 +8,37 @@ FROM utm_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
 GROUP BY arrayJoin(if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]));
 
--- pending sessions, campaigns
+-- returning, campaigns
+SELECT
+    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
+    sum(sessions) AS n
+FROM utm_return_pairs
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((day >= 1794960000) AND (day < 1795132800)) AND (prev_day >= 1794960000))
+GROUP BY key
+UNION ALL
+SELECT
+    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
+    count() AS n
+FROM utm_returns
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((prev >= 1794913200000) AND (prev < 1794960000000)) AND (started_at < 1795172400000))
+GROUP BY key
+UNION ALL
+SELECT
+    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
+    count() AS n
+FROM utm_facts
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1795132800000) AND (started_at < 1795172400000)) AND (prev >= 1794960000000))
+GROUP BY key;
+
+-- returns of a part, campaigns
+SELECT
+    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS name,
+    count()
+FROM utm_returns
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794910830123) AND (prev < 1794913200000)) AND ((started_at >= 1794913200000) AND (started_at < 1795172400000))
+GROUP BY name;
+
+-- unsealed sessions, campaigns
 SELECT
     sign,
     toUnixTimestamp64Milli(started_at),
@@ -43,36 +73,6 @@ FROM
 )
 WHERE notEmpty(if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]))
 LIMIT 20001;
-
--- returning, campaigns
-SELECT
-    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
-    sum(sessions) AS n
-FROM utm_return_pairs
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((day >= 1794960000) AND (day < 1795132800)) AND (prev_day >= 1794960000))
-GROUP BY key
-UNION ALL
-SELECT
-    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
-    count() AS n
-FROM utm_returns
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((prev >= 1794913200000) AND (prev < 1794960000000)) AND (started_at < 1795172400000))
-GROUP BY key
-UNION ALL
-SELECT
-    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
-    count() AS n
-FROM utm_facts
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1795132800000) AND (started_at < 1795172400000)) AND (prev >= 1794960000000))
-GROUP BY key;
-
--- returns of a part, campaigns
-SELECT
-    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS name,
-    count()
-FROM utm_returns
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794910830123) AND (prev < 1794913200000)) AND ((started_at >= 1794913200000) AND (started_at < 1795172400000))
-GROUP BY name;
 
 -- utm sums
 SELECT

@@ -21,6 +21,10 @@ export interface Pending {
    * otherwise.
    */
   rows(range: Range, columns: readonly SessionColumn[]): Sql | null;
+  /** The same of sessions that are not sealed. They change with each version. */
+  unsealed(range: Range, columns: readonly SessionColumn[]): Sql | null;
+  /** The same of sealed sessions. They change with late events alone. */
+  late(range: Range, columns: readonly SessionColumn[]): Sql | null;
   /**
    * SQL of the rows as they are now: started_at (epoch ms), session, and `columns`. Null if none can lie in the range. `starts`,
    * SQL of rows of a DateTime64, narrows the sessions down to those that start then.
@@ -33,23 +37,24 @@ export interface Pending {
 
 /** Finds the pending sessions of an app. Throws `TooManyLate`. */
 export async function pendingSessions(facts: SessionFacts): Promise<Pending> {
-  const late = await lateEventsOf(facts, 'session', facts.lateHours);
+  const found = await lateEventsOf(facts, 'session', facts.lateHours);
+  const unsealed: Pending['rows'] = (range, columns) => {
+    const rows = unsealedRows(facts, range, columns);
+    return rows && sql`SELECT toInt8(1) AS sign, started_at, ${named(columns)} FROM (${rows})`;
+  };
+  const late: Pending['rows'] = (range, columns) => found && lateRows(facts, found, range, columns);
   return {
-    params: late?.params ?? {},
-    isLate: late?.isSession ?? null,
-    rows: (range, columns) => {
-      const unsealed = unsealedRows(facts, range, columns);
-      return union([
-        unsealed && sql`SELECT toInt8(1) AS sign, started_at, ${named(columns)} FROM (${unsealed})`,
-        late && lateRows(facts, late, range, columns),
-      ]);
-    },
+    params: found?.params ?? {},
+    isLate: found?.isSession ?? null,
+    rows: (range, columns) => union([unsealed(range, columns), late(range, columns)]),
+    unsealed,
+    late,
     now: (range, columns, starts) => {
-      const unsealed = unsealedRows(facts, range, columns, starts);
+      const rows = unsealedRows(facts, range, columns, starts);
       return union([
-        unsealed &&
-          sql`SELECT toUnixTimestamp64Milli(started_at) AS started_at, session, ${named(columns)} FROM (${unsealed})`,
-        late && lateNow(late, range, columns),
+        rows &&
+          sql`SELECT toUnixTimestamp64Milli(started_at) AS started_at, session, ${named(columns)} FROM (${rows})`,
+        found && lateNow(found, range, columns),
       ]);
     },
   };

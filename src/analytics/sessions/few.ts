@@ -1,6 +1,8 @@
 import { listOf, number, rowOf, text } from '../../clickhouse/row.ts';
-import { join, sql } from '../../clickhouse/sql.ts';
-import { closed, type SessionFacts } from '../input/app-facts.ts';
+import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { EVER } from '../../domain/time.ts';
+import { lateVersion } from '../../snapshots/late-hour.ts';
+import type { SessionFacts } from '../input/app-facts.ts';
 import { pendingSessions } from '../late/pending.ts';
 import type { Row } from '../memory/rows.ts';
 import { type Grid, sliceOf } from '../range/grid.ts';
@@ -24,16 +26,15 @@ type Session = ReturnType<typeof SESSION.parse>;
 const FIRST_VALUE = 4;
 
 /**
- * Returns the pending sessions of the app that the measure counts, read once for each version; null if they are too many, or if
- * `sessions` does not hold all of them. Throws `TooManyLate`.
+ * Returns the pending sessions of the app that the measure counts; null if they are too many, or if `sessions` does not hold all
+ * of them. The unsealed ones are read once for each version, the others once for each late event. Throws `TooManyLate`.
  */
 async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly Session[] | null> {
-  const { db, app, version, live, until, keptFrom } = facts;
+  const { db, app, version, live, until, keptFrom, lateHours } = facts;
   const { name, keys, values, visits } = measure;
   if (until < keptFrom) return null;
-  const read = async () => {
-    const pending = await pendingSessions(facts);
-    const sessions = pending.rows(closed({ from: null, to: null }), columnsOf(measure));
+  const pending = await pendingSessions(facts);
+  const read = async (sessions: Sql | null, kind: string): Promise<readonly Session[] | null> => {
     if (sessions === null) return [];
     const columns = [
       sql`sign`,
@@ -44,14 +45,26 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
     ];
     const counted = keys === null ? sql`` : sql` WHERE notEmpty(${keys})`;
     const query = {
-      name: `pending sessions, ${name}`,
+      name: `${kind} sessions, ${name}`,
       sql: sql`SELECT ${join(columns)} FROM (${sessions})${counted} LIMIT ${MOST + 1}`,
       row: SESSION,
     };
     const rows = await db.rows(query, { parallel: true }, pending.params);
     return rows.length > MOST ? null : rows;
   };
-  return live.latest(`pending ${name} ${app}`, version, read, (rows) => VALUES * (rows?.length ?? 0));
+  const kept = (kind: 'unsealed' | 'late', of: number | string) =>
+    live.latest(
+      `${kind} ${name} ${app}`,
+      of,
+      () => read(pending[kind](EVER, columnsOf(measure)), kind),
+      (rows) => VALUES * (rows?.length ?? 0),
+    );
+  const [unsealed, late] = await Promise.all([
+    kept('unsealed', version),
+    kept('late', lateVersion(lateHours)),
+  ]);
+  if (unsealed === null || late === null || unsealed.length + late.length > MOST) return null;
+  return late.length === 0 ? unsealed : [...unsealed, ...late];
 }
 
 /**
