@@ -108,14 +108,29 @@ test('after an event, all questions that are polled hold it, and each statement 
     'pending keys',
     'pending keys',
     'pending keys',
-    'pending sessions, campaigns',
-    'pending sessions, lists',
-    'pending sessions, places',
-    'pending sessions, totals',
+    'unsealed sessions, campaigns',
+    'unsealed sessions, lists',
+    'unsealed sessions, places',
+    'unsealed sessions, totals',
     'unsealed traffic',
   ]);
   expect(after).not.toEqual(before);
   expect(after).toEqual(await ask(fresh));
+});
+
+test('sealed sessions with late events are read again only after another late event', async () => {
+  const ask = async (of: Analytics): Promise<unknown[]> => {
+    statements = [];
+    return [await of.kpis(app, RANGE), await of.locations(app, RANGE), await of.utmCampaigns(app, RANGE)];
+  };
+  const ofLate = () => statements.filter((each) => each.startsWith('late sessions')).sort();
+  const everyOne = ['campaigns', 'places', 'totals'].map((name) => `late sessions, ${name}`);
+  for (const late of [true, false, true, false]) {
+    await send(late ? visit('sealed', 30 * 60, 11) : visit('one', 25, 1));
+    const answers = await ask(analytics);
+    expect(ofLate()).toEqual(late ? ['late sessions', ...everyOne] : []);
+    expect(answers).toEqual(await ask(fresh));
+  }
 });
 
 test('while the end of a range moves behind the last event, the answer stays the same', async () => {
