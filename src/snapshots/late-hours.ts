@@ -7,7 +7,8 @@ import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts'
 import type { AppId } from '../domain/ids.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import { type LateHours, MOST_LATE_HOURS } from './late-hour.ts';
-import { type Published, without } from './published.ts';
+import { type Published, type PublishedFacts, without } from './published.ts';
+import type { Numbers } from './rows.ts';
 
 type Facts = Pick<Published, 'until' | 'dead'>;
 /** The kinds of facts whose late hours are sought. */
@@ -17,10 +18,10 @@ type Sought = { readonly [Kind in FactKind]?: Facts };
 const NUMBER = { page: 1, session: 2 } as const;
 
 /**
- * SQL of the hours of these kinds that fulfil `having`. At most one more than `most` of each kind. Each part of a union
- * takes the engine as long as a small statement, so one part covers both kinds.
+ * SQL of the late hours of these kinds. At most one more than MOST_LATE_HOURS of each kind. Each part of a union takes the
+ * engine as long as a small statement, so one part covers both kinds.
  */
-function hourRows(app: AppId, sought: Sought, having: Sql, most: number, isErasing = false): Sql {
+function lateRows(app: AppId, sought: Sought, isErasing: boolean): Sql {
   const ofKinds = (conditionOf: (kind: FactKind, facts: Facts) => Sql): Sql => {
     const conditions = FACT_KINDS.flatMap((kind) => {
       const facts = sought[kind];
@@ -42,7 +43,7 @@ FROM
     SELECT toUInt8(kind), hour, 0, events, inserted_until, ${NO_TIME}, 0 FROM sealed_hours
     WHERE ${ofKinds((kind, { dead }) => sql`kind = ${quoted(kind)}${without(sql`run`, dead)}`)}${isErasing ? erased : sql``}
 )
-GROUP BY facts, hour HAVING ${having} ORDER BY hour LIMIT ${most + 1} BY facts`;
+GROUP BY facts, hour HAVING sum(in_ledger) != sum(in_facts) OR max(erased) = 1 ORDER BY hour LIMIT ${MOST_LATE_HOURS + 1} BY facts`;
 }
 
 const NO_TIME = sql`toDateTime64(0, 3, 'UTC')`;
@@ -60,15 +61,46 @@ export async function readLateHours(
   sought: Sought,
   isErasing = false,
 ): Promise<LateHours> {
-  const having = sql`sum(in_ledger) != sum(in_facts) OR max(erased) = 1`;
-  return rowsByKind(db, 'late hours', hourRows(app, sought, having, MOST_LATE_HOURS, isErasing));
-}
-
-async function rowsByKind(db: Database, name: string, statement: Sql): Promise<LateHours> {
-  const rows = await db.rows({ name, sql: statement, row: ROW }, { lane: 'lookup' });
+  const query = { name: 'late hours', sql: lateRows(app, sought, isErasing), row: ROW };
+  const rows = await db.rows(query, { lane: 'lookup' });
   return byName(FACT_KINDS, (kind) =>
     rows.flatMap(([facts, hour, committed, held, insertedUntil, lastEvent]) =>
       facts === NUMBER[kind] ? { hour, committed, held, insertedUntil, lastEvent } : [],
     ),
   );
 }
+
+/** The late hours, as they were read. */
+export interface LateRead {
+  readonly late: LateHours;
+  /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
+  readonly counted: { readonly [Kind in FactKind]: string };
+}
+
+export const NO_LATE_READ: LateRead = {
+  late: { page: [], session: [] },
+  counted: { page: '', session: '' },
+};
+
+/** Returns the late hours. They are read only if they may have changed. */
+export async function readLate(
+  db: Database,
+  app: AppId,
+  published: PublishedFacts,
+  { ledger, sealed, erasures, isErasing }: Numbers,
+  last: LateRead,
+): Promise<LateRead> {
+  // Events are only added, except by erasures: equal sums of all hours mean equal hours.
+  const counted = byName(
+    FACT_KINDS,
+    (kind) => `${stateOf(published[kind])} ${erasures} ${ledger[kind]} ${sealed[kind]}`,
+  );
+  if (isErasing) return { counted, late: await readLateHours(db, app, published, true) };
+  const isLate = (kind: FactKind): boolean => ledger[kind] !== sealed[kind];
+  const isKnown = FACT_KINDS.every((kind) => !isLate(kind) || counted[kind] === last.counted[kind]);
+  if (!isKnown) return { counted, late: await readLateHours(db, app, published) };
+  return { counted, late: byName(FACT_KINDS, (kind) => (isLate(kind) ? last.late[kind] : [])) };
+}
+
+/** Changes with the facts. */
+const stateOf = ({ step, horizon, dead }: Published): string => `${step} ${horizon} ${dead.length}`;

@@ -5,8 +5,8 @@ import { FACT_KINDS } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { Scope } from '../domain/scope.ts';
 import { bandsOf } from './bands.ts';
-import { type LateRead, NO_LATE_READ, readLate } from './late.ts';
 import type { LateHours } from './late-hour.ts';
+import { type LateRead, NO_LATE_READ, readLate } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
