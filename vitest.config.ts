@@ -86,6 +86,7 @@ const LONGER = [
     'store/ingestion-clocks',
     'store/ingestion-crash',
     'store/ingestion-months',
+    'store/ingestion-once',
     'store/ingestion-repeated',
     'store/ingestion-taken-over',
     'store/large-rows',

@@ -1,5 +1,5 @@
 import { listOf, number, rowOf, text } from '../../clickhouse/row.ts';
-import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { join, sql } from '../../clickhouse/sql.ts';
 import { EVER } from '../../domain/time.ts';
 import { lateVersion } from '../../snapshots/late-hour.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
@@ -33,8 +33,9 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
   const { db, app, version, live, until, keptFrom, lateHours } = facts;
   const { name, keys, values, visits } = measure;
   if (until < keptFrom) return null;
-  const pending = await pendingSessions(facts);
-  const read = async (sessions: Sql | null, kind: string): Promise<readonly Session[] | null> => {
+  const read = async (kind: 'unsealed' | 'late'): Promise<readonly Session[] | null> => {
+    const pending = await pendingSessions(facts);
+    const sessions = pending[kind](EVER, columnsOf(measure));
     if (sessions === null) return [];
     const columns = [
       sql`sign`,
@@ -52,16 +53,10 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
     const rows = await db.rows(query, { parallel: true }, pending.params);
     return rows.length > MOST ? null : rows;
   };
-  const kept = (kind: 'unsealed' | 'late', of: number | string) =>
-    live.latest(
-      `${kind} ${name} ${app}`,
-      of,
-      () => read(pending[kind](EVER, columnsOf(measure)), kind),
-      (rows) => VALUES * (rows?.length ?? 0),
-    );
+  const sizeOf = (rows: readonly Session[] | null): number => VALUES * (rows?.length ?? 0);
   const [unsealed, late] = await Promise.all([
-    kept('unsealed', version),
-    kept('late', lateVersion(lateHours)),
+    live.latest(`unsealed ${name} ${app}`, version, () => read('unsealed'), sizeOf),
+    live.latest(`late ${name} ${app}`, lateVersion(lateHours), () => read('late'), sizeOf),
   ]);
   if (unsealed === null || late === null || unsealed.length + late.length > MOST) return null;
   return late.length === 0 ? unsealed : [...unsealed, ...late];
