@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Plan, plan, planReturns, type Span } from '../../src/analytics/range/plan.ts';
+import { type Plan, plan, planReturns } from '../../src/analytics/range/plan.ts';
 import { eventsIn, inGrains } from '../../src/analytics/range/sql.ts';
-import { epochMs } from '../../src/domain/time.ts';
+import { epochMs, type Span } from '../../src/domain/time.ts';
 import { forAll } from '../support/random.ts';
 
 const HOUR = 3_600_000;

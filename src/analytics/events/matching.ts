@@ -1,9 +1,9 @@
+import { int } from '../../clickhouse/literals.ts';
 import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { Range } from '../../domain/time.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 import { ROW, type Row } from '../memory/rows.ts';
 import { type Grid, sliceSql } from '../range/grid.ts';
-import { int } from '../range/sql.ts';
 import { matchingSessions } from '../segments/matching.ts';
 import { countsOf, TYPES } from './totals.ts';
 import { EVENT_SUM_NAMES } from './traffic.ts';

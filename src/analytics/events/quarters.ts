@@ -1,10 +1,10 @@
+import { inSpans, int, ofApp } from '../../clickhouse/literals.ts';
 import { identifier, join, sql } from '../../clickhouse/sql.ts';
-import { HOUR_MS, hourOf } from '../../domain/time.ts';
+import { HOUR_MS, hourOf, type Span } from '../../domain/time.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import { keptRows, type Row } from '../memory/rows.ts';
 import { boundsOf, type Grid, sliceOf } from '../range/grid.ts';
-import type { Span } from '../range/plan.ts';
-import { inAnyHour, inSpans, int, ofApp } from '../range/sql.ts';
+import { inAnyHour } from '../range/sql.ts';
 import { EVENT_SUM_NAMES, HOURS, type HoursOf, hourAt, SUMS_OF_TRAFFIC, sealedSums } from './traffic.ts';
 
 /* The table `event_quarters`: sealed events by quarter hour. */

@@ -1,12 +1,12 @@
-import { inEachHour } from '../../clickhouse/literals.ts';
+import { bucket, inEachHour, inRanges, int, ofApp } from '../../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { asSpans, HOUR_MS } from '../../domain/time.ts';
+import { asSpans, HOUR_MS, type Span } from '../../domain/time.ts';
 import type { EventFacts, PageFacts } from '../input/app-facts.ts';
 import { assertKept, planEvents } from '../input/plan-events.ts';
 import { keptRows, type Row } from '../memory/rows.ts';
 import { boundsOf, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
-import { rangeOf, type Span } from '../range/plan.ts';
-import { bucket, eventsIn, inAnyHour, inRanges, int, isEmpty, ofApp } from '../range/sql.ts';
+import { rangeOf } from '../range/plan.ts';
+import { eventsIn, inAnyHour, isEmpty } from '../range/sql.ts';
 import { quarterSums } from './quarters.ts';
 import { countsOf } from './totals.ts';
 import {

@@ -1,3 +1,4 @@
+import { ofApp } from '../../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, hourOf, type Range } from '../../domain/time.ts';
@@ -7,7 +8,7 @@ import { planEvents } from '../input/plan-events.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne, byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Plan, plan, spanOf } from '../range/plan.ts';
-import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, isEmpty, ofApp, UTC } from '../range/sql.ts';
+import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, isEmpty, UTC } from '../range/sql.ts';
 import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
 /** For the hours from the watermark on: the sums of every hour are current. */

@@ -1,10 +1,10 @@
+import { bucket, int, ofApp } from '../../clickhouse/literals.ts';
 import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { floorTo, HOUR_MS, isWithin } from '../../domain/time.ts';
+import { floorTo, HOUR_MS, isWithin, type Span } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/sums.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { keptRows, ROW, type Row } from '../memory/rows.ts';
-import type { Span } from '../range/plan.ts';
-import { bucket, int, isEmpty, ofApp } from '../range/sql.ts';
+import { isEmpty } from '../range/sql.ts';
 
 /* The table `traffic`: sums of events by hour and day. A view keeps them current to the last event. */
 

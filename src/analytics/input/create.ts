@@ -1,4 +1,5 @@
 import type { Database } from '../../clickhouse/database.ts';
+import { ofApp } from '../../clickhouse/literals.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { FactKind } from '../../domain/fact-kinds.ts';
 import type { AppId } from '../../domain/ids.ts';
@@ -8,7 +9,6 @@ import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/lat
 import { without } from '../../snapshots/published.ts';
 import type { Snapshot } from '../../snapshots/read.ts';
 import type { Memory } from '../memory/memory.ts';
-import { ofApp } from '../range/sql.ts';
 import type { AppFacts, EventFacts, Facts } from './app-facts.ts';
 
 interface FactsDeps {

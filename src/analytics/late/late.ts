@@ -1,12 +1,11 @@
 import type { Params } from '../../clickhouse/database.ts';
-import { bucket, inEachHour, int } from '../../clickhouse/literals.ts';
+import { bucket, inEachHour, int, ofApp } from '../../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { FactKind } from '../../domain/fact-kinds.ts';
 import { DAY_MS, epochMs, HOUR_MS, hourOf } from '../../domain/time.ts';
 import { findLate, type SessionKey } from '../../facts/late.ts';
 import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hour.ts';
 import type { Facts } from '../input/app-facts.ts';
-import { ofApp } from '../range/sql.ts';
 
 /*
  * An event is late if it was committed after its hour was sealed: the facts of the hour do not hold it. Its session is then

@@ -1,10 +1,10 @@
+import { inHours, inRanges, ofApp } from '../../clickhouse/literals.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, type EpochMs, epochMs, type Range } from '../../domain/time.ts';
 import { type SessionColumn, sessionColumns } from '../../facts/sql/session-columns.ts';
 import { contextsFromEvents, rowsFromEvents } from '../../facts/sql/session-rows.ts';
 import { FINAL } from '../../facts/sql/session-states.ts';
-import { inHours, inRanges, ofApp } from '../range/sql.ts';
 
 /**
  * Columns that need all events of a session. The others only need its events with a context; each session has

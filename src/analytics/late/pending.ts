@@ -1,4 +1,5 @@
 import type { Params } from '../../clickhouse/database.ts';
+import { inRanges } from '../../clickhouse/literals.ts';
 import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
 import { epochMs, type Range } from '../../domain/time.ts';
 import { isHeld } from '../../facts/late.ts';
@@ -6,7 +7,6 @@ import { type SessionColumn, sessionColumns } from '../../facts/sql/session-colu
 import { rowsFromEvents } from '../../facts/sql/session-rows.ts';
 import { GROUPED_FEW } from '../../facts/sql/session-states.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { inRanges } from '../range/sql.ts';
 import { type LateEvents, lateEventsOf } from './late.ts';
 import { finalSessions, mergedSessions } from './merged.ts';
 

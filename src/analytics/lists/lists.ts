@@ -1,4 +1,5 @@
 import type { Params, Query } from '../../clickhouse/database.ts';
+import { int } from '../../clickhouse/literals.ts';
 import { listOf, number, rowOf, text, tupleOf } from '../../clickhouse/row.ts';
 import { identifier, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byText, descending, inOrder } from '../answers/order.ts';
@@ -6,7 +7,7 @@ import { planEvents } from '../input/plan-events.ts';
 import { lateEventsOf } from '../late/late.ts';
 import { ROW, type Row, sumByKey } from '../memory/rows.ts';
 import { isWide, type Plan } from '../range/plan.ts';
-import { int, unionAll } from '../range/sql.ts';
+import { unionAll } from '../range/sql.ts';
 import { COUNTED, matchingSessions } from '../segments/matching.ts';
 import { pendingRows } from './pending.ts';
 import { edgeRows, matchingRows, nameOf, sealedRows } from './pieces.ts';

@@ -1,9 +1,10 @@
+import { anyOf, inRanges, instant, ofApp } from '../../clickhouse/literals.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, epochMs } from '../../domain/time.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import type { LateEvents } from '../late/late.ts';
 import type { Plan } from '../range/plan.ts';
-import { anyOf, eventsIn, inRanges, instant, ofApp } from '../range/sql.ts';
+import { eventsIn } from '../range/sql.ts';
 import { heldBy, type KeyGroup } from './pieces.ts';
 
 /*

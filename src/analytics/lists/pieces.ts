@@ -1,22 +1,10 @@
+import { anyOf, bucket, inSpans, instant, int, ofApp } from '../../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, HOUR_MS, type Range } from '../../domain/time.ts';
 import { isHeld } from '../../facts/late.ts';
 import type { Facts, PageFacts } from '../input/app-facts.ts';
 import type { Plan } from '../range/plan.ts';
-import {
-  anyOf,
-  BY_DAY,
-  bucket,
-  edgeRanges,
-  eventsIn,
-  inGrains,
-  inSpans,
-  instant,
-  int,
-  isEmpty,
-  ofApp,
-  unionAll,
-} from '../range/sql.ts';
+import { BY_DAY, edgeRanges, eventsIn, inGrains, isEmpty, unionAll } from '../range/sql.ts';
 
 /*
  * SQL of rows (kind, key, events, sessions, engagedMs, engagements) for the pieces of a plan. Null if the plan

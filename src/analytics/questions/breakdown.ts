@@ -1,4 +1,5 @@
 import type { BreakdownRow } from '../../answers/rows.ts';
+import { int } from '../../clickhouse/literals.ts';
 import { identifier, sql } from '../../clickhouse/sql.ts';
 import { mapped } from '../../domain/lists.ts';
 import type { Dimension } from '../../domain/segment.ts';
@@ -6,7 +7,6 @@ import type { OpenRange } from '../../domain/time.ts';
 import { figureOf } from '../answers/rounding.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { ROW, type Row } from '../memory/rows.ts';
-import { int } from '../range/sql.ts';
 import { COLUMN_OF } from '../segments/conditions.ts';
 import { COUNTED, matchingSessions } from '../segments/matching.ts';
 

@@ -1,4 +1,5 @@
 import type { EventRow } from '../../answers/rows.ts';
+import { int, ofApp } from '../../clickhouse/literals.ts';
 import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { mapped } from '../../domain/lists.ts';
@@ -6,7 +7,7 @@ import { DAY_MS, epochMs, type OpenRange } from '../../domain/time.ts';
 import type { EventsQuestion } from '../answers/results.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { assertKept } from '../input/plan-events.ts';
-import { eventsIn, int, ofApp } from '../range/sql.ts';
+import { eventsIn } from '../range/sql.ts';
 import { COUNTED, matchingSessions } from '../segments/matching.ts';
 
 const ROW = rowOf([text, number, number, number]);

@@ -1,11 +1,12 @@
 import type { NamedSessions, Realtime } from '../../answers/times.ts';
+import { int, ofApp } from '../../clickhouse/literals.ts';
 import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, MINUTE_MS, type Range, toIso } from '../../domain/time.ts';
 import { bySessions, firstOf } from '../answers/order.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 import { REALTIME_MINUTES, realtimeWindow } from '../range/ranges.ts';
-import { eventsIn, int, ofApp } from '../range/sql.ts';
+import { eventsIn } from '../range/sql.ts';
 import { matchingSessions } from '../segments/matching.ts';
 import { pageviews } from './pageviews.ts';
 

@@ -1,12 +1,12 @@
+import { inSpans, ofApp } from '../../clickhouse/literals.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { type EpochMs, epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
+import { type EpochMs, epochMs, HOUR_MS, type Range, type Span } from '../../domain/time.ts';
 import { eventTotalsOf } from '../events/totals.ts';
 import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../events/traffic.ts';
 import type { AppFacts, EventFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { byHour, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
-import { type Span, spanOf } from '../range/plan.ts';
-import { inSpans, ofApp } from '../range/sql.ts';
+import { spanOf } from '../range/plan.ts';
 import { type TehranTime, tehranTime } from '../range/tehran.ts';
 import { countSessions } from '../sessions/count.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';

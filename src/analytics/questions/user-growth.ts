@@ -1,14 +1,15 @@
 import type { GrowthPoint } from '../../answers/rows.ts';
+import { anyOf, inSpans } from '../../clickhouse/literals.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, epochMs, isoDay, type OpenRange, type Range } from '../../domain/time.ts';
+import { DAY_MS, epochMs, isoDay, type OpenRange, type Range, type Span } from '../../domain/time.ts';
 import { eventSums, eventTotalsOf } from '../events/totals.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { UTC_DAYS, withinData } from '../range/calendar.ts';
 import { byDay, dayOf } from '../range/grid.ts';
-import { plan, type Span, spanOf } from '../range/plan.ts';
+import { plan, spanOf } from '../range/plan.ts';
 import { growthDays } from '../range/ranges.ts';
-import { anyOf, inSpans, isEmpty } from '../range/sql.ts';
+import { isEmpty } from '../range/sql.ts';
 import { countSessions } from '../sessions/count.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
 import { matchingSlices } from './matching-slices.ts';

@@ -1,6 +1,6 @@
+import { int } from '../../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, floorTo, HOUR_MS, type Range, storedPart } from '../../domain/time.ts';
-import { int } from './sql.ts';
 
 /**
  * Divides a range into slices: the periods of KPIs, days, hours, or the units of a calendar. A visitor counts once in

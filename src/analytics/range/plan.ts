@@ -10,8 +10,6 @@ import {
 } from '../../domain/time.ts';
 import { COARSE_UNITS } from '../../facts/sql/tables.ts';
 
-export type { Span };
-
 /** The grains of facts. Each is a multiple of the one before; buckets are counted from 1970-01-01 UTC. */
 const UNITS = [['hour', HOUR_MS], ...COARSE_UNITS] as const;
 export type Grain = (typeof UNITS)[number][0];

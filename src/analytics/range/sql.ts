@@ -1,21 +1,8 @@
-import {
-  anyOf,
-  bucket,
-  inHours,
-  inMs,
-  inRanges,
-  inSpans,
-  instant,
-  int,
-  LAST_SECOND,
-  ofApp,
-} from '../../clickhouse/literals.ts';
+import { anyOf, bucket, inHours, inRanges, inSpans, int, LAST_SECOND } from '../../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
+import { DAY_MS, floorTo, HOUR_MS, type Range, type Span } from '../../domain/time.ts';
 import { DAY_OF_BUCKET } from '../../facts/sql/tables.ts';
-import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
-
-export { anyOf, bucket, inHours, inMs, inRanges, inSpans, instant, int, ofApp };
+import { GRAIN_MS, type Grain, type Plan } from './plan.ts';
 
 /* Builds SQL from fixed pieces. Values in it come from `int` and `ofApp` alone. */
 

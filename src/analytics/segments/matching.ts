@@ -1,4 +1,5 @@
 import type { Params } from '../../clickhouse/database.ts';
+import { inMs, int, ofApp } from '../../clickhouse/literals.ts';
 import { number, rowOf } from '../../clickhouse/row.ts';
 import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { Segment } from '../../domain/segment.ts';
@@ -7,7 +8,7 @@ import type { SessionColumn } from '../../facts/sql/session-columns.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { assertKept } from '../input/plan-events.ts';
 import { type Pending, pendingSessions } from '../late/pending.ts';
-import { eventsIn, inMs, int, ofApp } from '../range/sql.ts';
+import { eventsIn } from '../range/sql.ts';
 import { asksForType, columnsOfSegment, matches, needsEvents, withoutEvents } from './conditions.ts';
 import { isFirstPending, isFirstSealed, newcomers } from './newcomers.ts';
 

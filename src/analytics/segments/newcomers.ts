@@ -1,8 +1,8 @@
+import { inMs, int } from '../../clickhouse/literals.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import { EVER, type Range } from '../../domain/time.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
 import type { Pending } from '../late/pending.ts';
-import { inMs, int } from '../range/sql.ts';
 
 /*
  * The first session of a visitor. Of sealed sessions, `prev` tells it, unless the visitor has pending sessions: for these few

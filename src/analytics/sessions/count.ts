@@ -1,11 +1,12 @@
+import { inMs, int } from '../../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, epochMs } from '../../domain/time.ts';
+import { DAY_MS, epochMs, type Span } from '../../domain/time.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
 import { pendingSessions } from '../late/pending.ts';
 import { keptRows, ROW, type Row } from '../memory/rows.ts';
 import { type Grid, sinceSql, sliceSql } from '../range/grid.ts';
-import { type Plan, type Span, spanOf } from '../range/plan.ts';
-import { edgeRanges, inMs, int } from '../range/sql.ts';
+import { type Plan, spanOf } from '../range/plan.ts';
+import { edgeRanges } from '../range/sql.ts';
 import { countFew } from './few.ts';
 import { columnsOf, keysOf, type Measure } from './measures.ts';
 

@@ -1,8 +1,9 @@
+import { anyOf, bucket, inMs, inSpans, int } from '../../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row } from '../memory/rows.ts';
 import { type Plan, planReturns, type ReturnsPlan, spanOf } from '../range/plan.ts';
-import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty } from '../range/sql.ts';
+import { hoursPeriodOf, isEmpty } from '../range/sql.ts';
 import { type Measure, type Visits, visitorsRow } from './measures.ts';
 
 /**

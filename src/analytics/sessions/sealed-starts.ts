@@ -1,7 +1,8 @@
+import { int } from '../../clickhouse/literals.ts';
 import { listOf, number, rowOf, text } from '../../clickhouse/row.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { int, uInt128s } from '../range/sql.ts';
+import { uInt128s } from '../range/sql.ts';
 import type { Visits } from './measures.ts';
 
 /** SQL of a visitor (UInt128) as text. */
