@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/clickhouse/database.ts';
-import { quoted, sql } from '../../src/clickhouse/sql.ts';
+import { quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { deferred } from '../support/deferred.ts';
 import { passing } from '../support/statements.ts';
@@ -49,8 +49,8 @@ function stopping(db: Database, isIt: (name: string) => boolean) {
   return { db: stopped, reached: reached.promise, goOn: () => gone.resolve() };
 }
 
-const REFUSE = sql`ALTER TABLE events ADD CONSTRAINT refused CHECK app_id != `;
-const MEND = sql`ALTER TABLE events DROP CONSTRAINT IF EXISTS refused`;
+const change = (name: string, how: Sql): Promise<void> =>
+  store.db.command(name, sql`ALTER TABLE ${store.db.shards.stored('events')} ${how}`);
 
 interface Kind {
   /** True if the app's flushes are tried on copies of the tables first. */
@@ -62,7 +62,7 @@ interface Kind {
 /** Stops a process before its `at`-th statement after the insert of a flush. False if it has come to its end before. */
 async function isStoredOnce(at: number, { isSuspected, half }: Kind): Promise<boolean> {
   const app = newApp();
-  await store.db.command('refuse', sql`${REFUSE}${quoted(app.id)}`);
+  await change('refuse', sql`ADD CONSTRAINT refused CHECK app_id != ${quoted(app.id)}`);
   let [isSending, count] = [false, 0];
   const owner = stopping(store.db, (name) => {
     const isAfter = count > 0 || name === 'ingestion: verdict';
@@ -78,7 +78,7 @@ async function isStoredOnce(at: number, { isSuspected, half }: Kind): Promise<bo
   const batch = { batchId: randomUUID(), sessions: [session('a')] };
   const answer = first.accept(app, batch, REQUEST).catch((error: unknown) => error);
   const isStopped = await Promise.race([owner.reached.then(() => true), answer.then(() => false)]);
-  await store.db.command('mend', MEND);
+  await change('mend', sql`DROP CONSTRAINT IF EXISTS refused`);
   await second.sweep();
   let taking: Promise<void> = Promise.resolve();
   await afterLease(async () => {

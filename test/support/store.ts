@@ -60,7 +60,7 @@ export function clusterSettings(): Record<string, string> {
     CLICKHOUSE_PASSWORD,
     CLICKHOUSE_CLUSTER,
     CLICKHOUSE_DATABASE: newDatabase(),
-    MANAGEMENT_JWT_SECRET: 'a secret of the tests on the cluster',
+    MANAGEMENT_JWT_SECRET: 'a-secret-of-the-tests-on-the-cluster',
   };
 }
 
