@@ -78,7 +78,7 @@ test('before and after sealing, without quarters of an earlier version, and with
   const ofApp = sql`app_id = ${quoted(app.id)}`;
   await store.db.command(
     'an earlier version',
-    sql`DELETE FROM event_quarters WHERE ${ofApp} AND bucket < ${(FIRST + 10 * HOUR) / 1000}`,
+    sql`DELETE FROM ${store.db.shards.stored('event_quarters')} WHERE ${ofApp} AND bucket < ${(FIRST + 10 * HOUR) / 1000}`,
   );
   expect(await viewsOf(app.id)).toEqual(VIEWS);
   // Late, and in an hour without any event before.
@@ -119,7 +119,7 @@ test('quarters that add up to the hour answer, and raw events are not read', asy
   // A fault that only the quarters have: what happened at 10:14 is a quarter late.
   await store.db.command(
     'a fault',
-    sql`ALTER TABLE event_quarters UPDATE pageviews = if(bucket = ${(FIRST + 10 * HOUR) / 1000}, 0, 2)
+    sql`ALTER TABLE ${store.db.shards.stored('event_quarters')} UPDATE pageviews = if(bucket = ${(FIRST + 10 * HOUR) / 1000}, 0, 2)
 WHERE app_id = ${quoted(app.id)} AND bucket IN (${(FIRST + 10 * HOUR) / 1000}, ${(FIRST + 10 * HOUR + 15 * MINUTE) / 1000}) SETTINGS mutations_sync = 2`,
   );
   const { points } = await steadyAnalytics({ db: store.db }).series(app.id, RANGE, QUESTION);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { identifier, type Sql, sql } from '../../src/clickhouse/sql.ts';
+import { type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { ingestionOn, newApp, sentUntilTaken, session, stored, totalsOf } from './ingestion-support.ts';
 
@@ -31,7 +31,7 @@ const sessionAt = (id: string, path: string): object => {
 
 onEachBackend((on) => {
   const change = (table: string, what: Sql): Promise<void> =>
-    on.db.command('change', sql`ALTER TABLE ${identifier(table)} ${what}`);
+    on.db.command('change', sql`ALTER TABLE ${on.db.shards.stored(table)} ${what}`);
 
   test.each(REFUSED)(
     'rows that %s refuses are put aside, whatever words they hold',

@@ -32,7 +32,7 @@ async function appWithBareFacts() {
   await seal({ db: store.db, only: [app.id] }, NOW);
   await store.db.command(
     'an earlier version',
-    sql`ALTER TABLE session_facts UPDATE session = 0, visitor = 0 WHERE app_id = ${quoted(app.id)} SETTINGS mutations_sync = 2`,
+    sql`ALTER TABLE ${store.db.shards.stored('session_facts')} UPDATE session = 0, visitor = 0 WHERE app_id = ${quoted(app.id)} SETTINGS mutations_sync = 2`,
   );
   return app.id;
 }
