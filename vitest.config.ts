@@ -65,6 +65,7 @@ const LONGER = [
     'http/management/snippets',
     'http/management/terminal',
     'http/management/transfer',
+    'http/openapi',
     'http/process',
     'http/retention',
     'http/sdk-events/503',
