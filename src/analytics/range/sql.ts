@@ -4,7 +4,7 @@ import { DAY_MS, floorTo, HOUR_MS, type Range, type Span } from '../../domain/ti
 import { DAY_OF_BUCKET } from '../../facts/sql/tables.ts';
 import { GRAIN_MS, type Grain, type Plan } from './plan.ts';
 
-/* Builds SQL from fixed pieces. Values in it come from `int` and `ofApp` alone. */
+/* Builds SQL from fixed pieces. Values in it come from functions for literals alone. */
 
 /**
  * SQL condition: an event lies in one of the ranges. The raw table is sorted by the hour, which is a hint for the index alone:

@@ -56,18 +56,13 @@ async function readFew(facts: SessionFacts, measure: Measure): Promise<readonly 
   const sizeOf = (rows: readonly Session[] | null): number => VALUES * (rows?.length ?? 0);
   const [unsealed, late] = await Promise.all([
     live.latest(`unsealed ${name} ${app}`, version, () => read('unsealed'), sizeOf),
-    live.latest(`late ${name} ${app}`, lateVersion(lateHours), () => read('late'), sizeOf),
+    lateHours.length === 0
+      ? []
+      : live.latest(`late ${name} ${app}`, lateVersion(lateHours), () => read('late'), sizeOf),
   ]);
   if (unsealed === null || late === null || unsealed.length + late.length > MOST) return null;
   return late.length === 0 ? unsealed : [...unsealed, ...late];
 }
-
-/**
- * Tells whether the store counts sooner than it hands over the sessions: there are many, and the starts of their visitors are
- * not kept yet, because this is the first question since the last sealing, or are not needed.
- */
-const countsSooner = ({ areMany }: SessionFacts, { visits }: Measure, isFirst: boolean): boolean =>
-  areMany && (isFirst || visits === null);
 
 /** Tells whether nobody has asked for the measure since the last sealing. Asking is kept in mind. */
 function isFirstQuestion({ app, live }: SessionFacts, { name }: Measure): boolean {
@@ -82,7 +77,8 @@ function isFirstQuestion({ app, live }: SessionFacts, { name }: Measure): boolea
  * sessions of their visitors are too many, which is kept in mind until the next sealing. Throws `TooManyLate`.
  */
 export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid): Promise<Row[] | null> {
-  if (countsSooner(facts, measure, isFirstQuestion(facts, measure))) return null;
+  // Many sessions are counted sooner than handed over, if the starts of their visitors are not needed, or not kept yet.
+  if (facts.areMany && (measure.visits === null || isFirstQuestion(facts, measure))) return null;
   const tooMany = `too many, ${measure.name} ${facts.app}`;
   if (facts.live.get(tooMany) !== undefined) return null;
   const sessions = await readFew(facts, measure);
