@@ -1,45 +1,49 @@
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { Analytics } from '../src/analytics/answers/results.ts';
-import type { Memory } from '../src/analytics/memory/memory.ts';
-import { realtimeWindow } from '../src/analytics/range/ranges.ts';
-import { dataBoundsBasis } from '../src/analytics/scopes.ts';
-import type { Database } from '../src/clickhouse/database.ts';
+import {
+  activityBasis,
+  type Basis,
+  breakdownBasis,
+  dataBoundsBasis,
+  eventListBasis,
+  eventsBasis,
+  growthBasis,
+  heatmapBasis,
+  kpisBasis,
+  overviewBasis,
+  realtimeBasis,
+  seriesBasis,
+  sessionsBasis,
+} from '../src/analytics/scopes.ts';
 import { byName } from '../src/domain/by-name.ts';
 import { asQuestion } from '../src/domain/caller.ts';
-import type { EpochMs } from '../src/domain/time.ts';
 import { sharingOf } from '../src/sharing/choose.ts';
 import type { Snapshot } from '../src/snapshots/read.ts';
 import { createSnapshots, type ReadSnapshot } from '../src/snapshots/snapshots.ts';
 import { untilSteady } from '../src/snapshots/steady.ts';
 
-type Ends = { readonly [Name in keyof Analytics]: (...args: Parameters<Analytics[Name]>) => EpochMs | null };
+type Bases = { readonly [Name in keyof Analytics]: (...args: Parameters<Analytics[Name]>) => Basis };
 
-/** The end of each question's range of events; null if it has none. */
-const ENDS: Ends = {
-  dataBounds: () => null,
-  overview: (_, { to }) => to,
-  kpis: (_, { to }) => to,
-  pageviews: (_, { to }) => to,
-  timeSpent: (_, { to }) => to,
-  events: (_, { to }) => to,
-  userGrowth: (_, { to }) => to,
-  trafficHeatmap: () => null,
-  audienceActivity: () => null,
-  locations: () => null,
-  utmCampaigns: () => null,
-  series: (_, { to }) => to,
-  breakdown: () => null,
-  realtime: (_, now) => realtimeWindow(now).to,
+const BASES: Bases = {
+  dataBounds: dataBoundsBasis,
+  overview: (_, range) => overviewBasis(range),
+  kpis: (_, current) => kpisBasis(current),
+  pageviews: (_, range) => eventsBasis(range),
+  timeSpent: (_, range) => eventsBasis(range),
+  events: (_, range) => eventListBasis(range),
+  userGrowth: (_, range) => growthBasis(range),
+  trafficHeatmap: (_, now) => heatmapBasis(now),
+  audienceActivity: (_, now) => activityBasis(now),
+  locations: (_, range) => sessionsBasis(range),
+  utmCampaigns: (_, range) => sessionsBasis(range),
+  series: (_, range, question) => seriesBasis(range, question),
+  breakdown: (_, range, by) => breakdownBasis(range, by),
+  realtime: (_, now) => realtimeBasis(now),
 };
-const NAMES = Object.keys(ENDS) as (keyof Analytics)[];
+const NAMES = Object.keys(BASES) as (keyof Analytics)[];
 const ALL_EVENTS = dataBoundsBasis().scope;
 
-interface Deps {
-  readonly db: Database;
-  readonly snapshots?: ReadSnapshot;
-  readonly memory?: Memory;
-  readonly manyEvents?: number;
-}
+type Deps = Parameters<typeof createAnalytics>[0] & { readonly snapshots?: ReadSnapshot };
 
 /**
  * All questions of a store without HTTP, keys and kept answers, for benches and tests. Each is answered from a snapshot of its
@@ -49,7 +53,7 @@ export function steadyAnalytics({ db, snapshots = createSnapshots(db), ...deps }
   const from = createAnalytics({ db, ...deps });
   const begun = sharingOf(db).begun(snapshots);
   const asked = (name: keyof Analytics) => {
-    const endOf = ENDS[name] as (...args: unknown[]) => EpochMs | null;
+    const basisOf = BASES[name] as (...args: unknown[]) => Basis;
     return (...args: Parameters<Analytics[typeof name]>): Promise<unknown> => {
       const [app] = args;
       const read = () => snapshots(app, ALL_EVENTS);
@@ -59,7 +63,7 @@ export function steadyAnalytics({ db, snapshots = createSnapshots(db), ...deps }
       };
       return asQuestion(async () => {
         const first = await read();
-        return (await untilSteady({ first, again: read, to: endOf(...args), compute })).value;
+        return (await untilSteady({ first, again: read, to: basisOf(...args).end, compute })).value;
       });
     };
   };

@@ -7,24 +7,11 @@ import { join } from 'node:path';
  */
 
 /** The paths of all files and folders below a folder, relative to it. */
-export function pathsBelow(folder: string): string[] {
-  return entriesOf(folder).flatMap((entry) => [
-    entry.name,
-    ...(entry.isDirectory()
-      ? pathsBelow(join(folder, entry.name)).map((path) => join(entry.name, path))
-      : []),
-  ]);
-}
+export const pathsBelow = (folder: string): string[] => entriesBelow(folder).map(({ path }) => path);
 
 /** The paths of all files below a folder, relative to it. */
-export function filesBelow(folder: string): string[] {
-  return entriesOf(folder).flatMap((entry) => {
-    if (entry.isFile()) return [entry.name];
-    return entry.isDirectory()
-      ? filesBelow(join(folder, entry.name)).map((path) => join(entry.name, path))
-      : [];
-  });
-}
+export const filesBelow = (folder: string): string[] =>
+  entriesBelow(folder).flatMap(({ path, isFile }) => (isFile ? [path] : []));
 
 /** The bytes of a file; null if it is gone. */
 export function bytesOf(file: string): Buffer | null {
@@ -39,6 +26,21 @@ export function bytesOf(file: string): Buffer | null {
 export function hasOneOf(file: string, texts: readonly string[]): boolean {
   const bytes = bytesOf(file);
   return bytes !== null && texts.some((text) => bytes.includes(text));
+}
+
+interface Entry {
+  readonly path: string;
+  readonly isFile: boolean;
+}
+
+function entriesBelow(folder: string): Entry[] {
+  return entriesOf(folder).flatMap((entry) => [
+    { path: entry.name, isFile: entry.isFile() },
+    ...(entry.isDirectory() ? entriesBelow(join(folder, entry.name)) : []).map(({ path, isFile }) => ({
+      path: join(entry.name, path),
+      isFile,
+    })),
+  ]);
 }
 
 function entriesOf(folder: string): Dirent[] {
