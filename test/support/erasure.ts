@@ -175,7 +175,8 @@ export class ErasedStory {
 
   /**
    * Asks in the middle of an erasure of the visitor: for the bounds of the data, and some of the other questions in turn.
-   * Expects each figure that grows with the data to lie between the one without the visitor and the one with the visitor.
+   * Expects each figure that grows with the data to lie between the one without the visitor and the one with the visitor; with
+   * a segment, the one of all sessions.
    */
   async expectBetween(visitor: string, turn: number): Promise<void> {
     const { analytics, clock } = this.#subject;
@@ -186,13 +187,12 @@ export class ErasedStory {
     const least = createOracle(others, known, now);
     clock.now = epochMs(this.#moments[0] ?? 0);
     const questions = [...ABOUT_ALL, ...this.#story.probes.flatMap(aboutRange)];
-    for (const [i, { name, ask }] of questions.entries()) {
+    for (const [i, { name, ask, ofAll = ask }] of questions.entries()) {
       const path = PATHS[name.split(' ')[0] ?? ''];
       if (path === undefined || (i > 0 && i % TURNS !== turn % TURNS)) continue;
       const answer: unknown = await ask(analytics, id, clock.now);
-      expect(outOfBounds(path, answer, ask(least, id, clock.now), ask(most, id, clock.now)), name).toEqual(
-        [],
-      );
+      const bounds = [ask(least, id, clock.now), ofAll(most, id, clock.now)] as const;
+      expect(outOfBounds(path, answer, ...bounds), name).toEqual([]);
     }
   }
 

@@ -172,6 +172,11 @@ export type Source = { readonly [Q in keyof Analytics]: (...args: Parameters<Ana
 export interface Question {
   readonly name: string;
   readonly ask: (source: Source, app: AppId, now: EpochMs) => unknown;
+  /**
+   * The same question about all sessions, if it has a segment. A session may begin or cease to match when another one comes or
+   * goes, so figures with a segment do not only grow. They are never above these.
+   */
+  readonly ofAll?: Question['ask'];
 }
 
 /** The questions whose window follows the clock. */
@@ -187,7 +192,14 @@ export const ABOUT_ALL: readonly Question[] = [
   ...aboutNow(null),
 ];
 
-export function aboutRange({ range, limit, asked }: Probe): Question[] {
+export function aboutRange(probe: Probe): Question[] {
+  const questions = narrowed(probe);
+  if (!probe.asked?.segment) return questions;
+  const wide = narrowed({ ...probe, asked: { ...probe.asked, segment: null } });
+  return questions.map((question, i) => ({ ...question, ofAll: (wide[i] ?? question).ask }));
+}
+
+function narrowed({ range, limit, asked }: Probe): Question[] {
   const open: OpenRange = { from: bound(range.from), to: bound(range.to) };
   const { from, to } = open;
   const segment = asked?.segment ?? null;
