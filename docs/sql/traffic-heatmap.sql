@@ -1,16 +1,16 @@
--- tehran hours: events
+-- slices, sums of events
 SELECT
-    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
+    toString(least(toInt64(1795203000000), 1794601800000 + (intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000) * 3600000))) AS slice,
     sum(t.pageviews),
     sum(t.clicks),
     sum(t.errors)
 FROM traffic AS t
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1794601800) AND (bucket < 1795170600))
-GROUP BY hour;
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND (bucket >= 1794601800) AND (bucket < 1795170600)
+GROUP BY slice;
 
 -- tehran hours: sessions
 SELECT
-    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
+    toString(least(toInt64(1795203000000), 1794601800000 + (intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000) * 3600000))) AS hour,
     sum(s.sessions),
     0,
     0,

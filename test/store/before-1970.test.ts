@@ -1,4 +1,6 @@
 import { describe, test } from 'vitest';
+import type { SeriesQuestion } from '../../src/domain/interval.ts';
+import type { Segment } from '../../src/domain/segment.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import type { Case, SentBatch } from '../support/generate.ts';
@@ -25,6 +27,25 @@ const session = (id: string, visitorId: string, startedAt: number): SentBatch['d
 const ranges = (...bounds: (readonly [number, number])[]): Case['probes'] =>
   bounds.map(([from, to]) => ({ range: { from, to }, limit: undefined }));
 
+/** The same range, with a series in Tehran's time. */
+const inTehran = (
+  interval: SeriesQuestion['interval'],
+  from: number,
+  to: number,
+  segment: Segment | null = null,
+): Case['probes'] => [
+  {
+    range: { from, to },
+    limit: undefined,
+    asked: {
+      segment,
+      series: { interval, timezone: 'Asia/Tehran' },
+      by: 'channel',
+      events: { type: 'click', property: null },
+    },
+  },
+];
+
 /** Sessions of three visitors that return: over decades, and within the first hours that can be stored. */
 const decades: Case = {
   batches: [
@@ -49,7 +70,7 @@ const decades: Case = {
     [0, 0],
     [LAST, LAST],
   ),
-  moments: [Date.UTC(1975, 5, 1), Date.UTC(2026, 0, 1), LAST],
+  moments: [Date.UTC(1975, 5, 1), Date.UTC(1978, 5, 1), Date.UTC(2026, 0, 1), LAST],
 };
 
 const beginning: Case = {
@@ -69,16 +90,21 @@ const beginning: Case = {
       ],
     },
   ],
-  probes: ranges(
-    [0, 0],
-    [0, 1],
-    [1, 1],
-    [1, 2 * DAY],
-    [HOUR, LAST],
-    [10 * MINUTE, 31 * MINUTE],
-    [5 * HOUR, DAY],
-  ),
-  moments: [30 * DAY, 31 * DAY, 40 * DAY],
+  probes: [
+    ...ranges(
+      [0, 0],
+      [0, 1],
+      [1, 1],
+      [1, 2 * DAY],
+      [HOUR, LAST],
+      [10 * MINUTE, 31 * MINUTE],
+      [5 * HOUR, DAY],
+    ),
+    ...inTehran('hour', 0, 2 * DAY),
+    ...inTehran('hour', 0, 2 * DAY, [[{ dimension: 'visitorType', operator: '==', value: 'returning' }]]),
+    ...inTehran('month', Date.UTC(1980, 0, 1), LAST),
+  ],
+  moments: [HOUR, 2 * DAY, 28 * DAY, 30 * DAY, 31 * DAY, 40 * DAY],
 };
 
 describe.each([

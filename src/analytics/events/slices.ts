@@ -11,6 +11,7 @@ import { quarterSums } from './quarters.ts';
 import { countsOf } from './totals.ts';
 import {
   firstUnsealed,
+  HALF_HOURS,
   HOURS,
   type HoursOf,
   hourAt,
@@ -18,9 +19,6 @@ import {
   sealedSums,
   unsealedHours,
 } from './traffic.ts';
-
-/** From here on, Tehran's hours begin at UTC :30. */
-const HALF_HOURS_FROM = Date.UTC(1980, 0, 1);
 
 /**
  * Returns the sums of events by slice of a grid of any slices. `traffic` has the sums of hours that lie in one slice. Of the
@@ -67,8 +65,10 @@ const hourAfter = (at: number, of: HoursOf): number => hourAt(at + HOUR_MS - 1, 
 const isHour = (at: number, of: HoursOf): boolean => hourAt(at, of) === at;
 
 /** The hours of `traffic` of which the slices cut fewer. */
-const hoursOf = ({ from, starts = [] }: Grid): HoursOf =>
-  from >= HALF_HOURS_FROM && starts.some((at) => isHour(at, 'tehran')) ? 'tehran' : 'utc';
+const hoursOf = ({ from, to, starts = [] }: Grid): HoursOf =>
+  from >= HALF_HOURS.from && to <= HALF_HOURS.to && starts.some((at) => isHour(at, 'tehran'))
+    ? 'tehran'
+    : 'utc';
 
 /** Hours that lie in several slices, or partly outside of the range, in order. */
 function cutHours(grid: Grid, of: HoursOf): Span[] {

@@ -1,12 +1,13 @@
-import { inSpans, ofApp } from '../../clickhouse/literals.ts';
+import { inSpans } from '../../clickhouse/literals.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { type EpochMs, epochMs, HOUR_MS, type Range, type Span } from '../../domain/time.ts';
+import { type EpochMs, epochMs, type Range, type Span } from '../../domain/time.ts';
+import { sliceSums } from '../events/slices.ts';
 import { eventTotalsOf } from '../events/totals.ts';
-import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../events/traffic.ts';
-import type { AppFacts, EventFacts, SessionFacts } from '../input/app-facts.ts';
+import { HALF_HOURS } from '../events/traffic.ts';
+import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
-import { byHour, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
-import { spanOf } from '../range/plan.ts';
+import { byHour, type Grid, sliceSql } from '../range/grid.ts';
+import { isEmpty } from '../range/sql.ts';
 import { type TehranTime, tehranTime } from '../range/tehran.ts';
 import { countSessions } from '../sessions/count.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
@@ -23,21 +24,32 @@ export interface TehranHour {
 /** Returns the hours of `range` (whole Tehran hours) with data. */
 export async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]> {
   const grid = byHour(range);
-  const [sessions, views] = await (facts.segment === null
-    ? Promise.all([sessionsByHour(facts.sessions, grid), pageviewsByHour(facts, grid)])
-    : matchingHours(facts, grid));
-  const sums = sumByKey(sessions);
-  return [...new Set([...sums.keys(), ...views.keys()])].map((hour) => {
-    const { sessions: started, visitors } = totalsOf(sums.get(hour));
-    const start = epochMs(grid.origin + Number(hour) * HOUR_MS);
-    return { start, sessions: started, visitors, pageviews: views.get(hour) ?? 0 };
+  const { sessions, events } = await (facts.segment === null
+    ? hoursOf(facts, grid)
+    : matchingSlices(facts, grid));
+  const [started, happened] = [sumByKey(sessions), sumByKey(events)];
+  return [...new Set([...started.keys(), ...happened.keys()])].map((start) => {
+    const { sessions: count, visitors } = totalsOf(started.get(start));
+    const { pageviews } = eventTotalsOf(happened.get(start));
+    return { start: epochMs(Number(start)), sessions: count, visitors, pageviews };
   });
+}
+
+async function hoursOf(facts: AppFacts, grid: Grid) {
+  const [sessions, events] = await Promise.all([
+    sessionsByHour(facts.sessions, grid),
+    sliceSums(facts.pages, grid),
+  ]);
+  return { sessions, events };
 }
 
 async function sessionsByHour(facts: SessionFacts, grid: Grid): Promise<Row[]> {
   const hours = { start: grid.from, end: Math.min(facts.until, grid.to + 1) };
+  if (isEmpty(hours)) return countSessions(facts, TOTALS, grid, []);
+  // The visitors in the sums of the first half hour of 1970 are wrong, because its hour began before 1970.
+  if (hours.start < HALF_HOURS.from) return countSessions(facts, TOTALS, grid, [hours]);
   const [sealed, singles] = await Promise.all([
-    hours.start < hours.end ? sealedHours(facts, grid, hours) : [],
+    sealedHours(facts, grid, hours),
     countSessions(facts, TOTALS, grid, []),
   ]);
   return [...sealed, ...singles];
@@ -53,34 +65,6 @@ async function sealedHours(
 FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`;
   return keptRows(db, cache, 'tehran hours: sessions', statement);
 }
-
-async function matchingHours(facts: AppFacts, grid: Grid) {
-  const { sessions, events } = await matchingSlices(facts, grid);
-  const views = [...sumByKey(events)].map(([hour, own]) => [hour, eventTotalsOf(own).pageviews] as const);
-  return [sessions, new Map(views)] as const;
-}
-
-async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<string, number>> {
-  const { start, end } = spanOf(grid);
-  const until = Math.min(Math.max(start, firstUnsealed(events, 'tehran')), end);
-  const [sealed, unsealed] = await Promise.all([
-    start < until ? sealedTraffic(events, grid, { start, end: until }) : [],
-    unsealedHours(events, 'tehran', [{ start: until, end }]),
-  ]);
-  return new Map([
-    ...sealed.map(([hour, ...sums]) => [hour, eventTotalsOf(sums).pageviews] as const),
-    ...unsealed.map(({ at, sums }) => [`${sliceOf(grid, at)}`, eventTotalsOf(sums).pageviews] as const),
-  ]);
-}
-
-const sealedTraffic = (facts: EventFacts, grid: Grid, hours: Span): Promise<readonly Row[]> =>
-  sealedSums(
-    facts,
-    [hours],
-    'tehran hours: events',
-    sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
-WHERE ${ofApp(facts.app)} AND grain = 3 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`,
-  );
 
 const zeros = (): number[] => new Array<number>(24).fill(0);
 const METRICS = ['sessions', 'visitors', 'pageviews'] as const;
