@@ -1,18 +1,16 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { visits } from '../../src/demo/visits.ts';
-import { epochMs } from '../../src/domain/time.ts';
-import type { SessionSeed } from '../../src/testing/types.ts';
 import { withService } from '../http/operations.ts';
 import type { TestService } from '../http/support.ts';
 import { openBrowser } from './chromium.ts';
 import { openConsole, signedIn, type Viewing, type Visitor } from './console.ts';
+import { demoVisits } from './demo-visits.ts';
 
 export const DAY_MS = 86_400_000;
 const DAYS = 15;
 export const KPIS = '/sessions/overview/kpis';
 
-/** A service with the demo's visits of the last days, and the browser of an owner. */
+/** A service with visits of the last days, and the browser of an owner. */
 export interface AnalyticsStage {
   readonly browser: Browser;
   readonly service: TestService;
@@ -37,7 +35,7 @@ export function withAnalytics(): AnalyticsStage {
   beforeAll(async () => {
     stage.browser = await openBrowser();
     const now = service().clock.now().getTime();
-    await service().record([...visits(epochMs(now - DAYS * DAY_MS), epochMs(now))] as SessionSeed[]);
+    await service().record(demoVisits(now, DAYS));
     // Once for all tests, because attempts to sign in are limited.
     const { context } = await signedIn(stage.browser, service(), service().account);
     cookies = await context.cookies();

@@ -37,7 +37,8 @@ describe('figures are those of the API', () => {
     for (const name of KPI_FIGURES) {
       expect(await textOf(page, `[data-figure=${name}] .tile-value`)).toBe(written(name, kpis.current[name]));
       const points = Math.round((kpis.change.bounceRate ?? 0) * 10_000) / 100;
-      const percent = name === 'bounceRate' ? points : (kpis.changePercent[name] ?? 0);
+      const { [name]: before } = kpis.previous;
+      const percent = name === 'bounceRate' ? points : ((kpis.current[name] - before) / before) * 100;
       expect(await textOf(page, `[data-figure=${name}] .change`)).toContain(
         format.number(Math.abs(percent), { maximumFractionDigits: Math.abs(percent) < 100 ? 1 : 0 }),
       );

@@ -3,13 +3,11 @@ import { readFileSync } from 'node:fs';
 import { domainToASCII } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { visits } from '../../src/demo/visits.ts';
-import { epochMs } from '../../src/domain/time.ts';
-import type { SessionSeed } from '../../src/testing/types.ts';
 import { withService } from '../http/operations.ts';
 import { eventually, panel, rowsOf, seeAll, textOf } from './analytics.ts';
 import { openBrowser } from './chromium.ts';
 import { findings, openConsole, signedIn, type Viewing, type Visitor } from './console.ts';
+import { demoVisits } from './demo-visits.ts';
 
 const DAY_MS = 86_400_000;
 const SALAM = encodeURI('/سلام/کتابی');
@@ -22,7 +20,7 @@ const open: Visitor[] = [];
 beforeAll(async () => {
   browser = await openBrowser();
   const now = service().clock.now().getTime();
-  await service().record([...visits(epochMs(now - 15 * DAY_MS), epochMs(now))] as SessionSeed[]);
+  await service().record(demoVisits(now, 15));
   const startedAt = new Date(now - 3 * DAY_MS).toISOString();
   await service().record([
     {
