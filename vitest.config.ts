@@ -38,6 +38,7 @@ const LONG = [
   'store/ingestion-once',
   'store/import-survives',
   'store/metadata-changes',
+  'store/segments',
   'store/ingestion-clocks',
   'long/streams',
   'store/tags',
@@ -57,6 +58,7 @@ const LONGER = [
   ...['long', 'faults', 'browser', 'bench'].map((folder) => `test/${folder}/**/*.test.ts`),
   ...[
     'http/client',
+    'http/console/links',
     'http/management/admin',
     'http/management/backup',
     'http/management/erasure',
@@ -106,6 +108,7 @@ const LONGER = [
     'store/retention',
     'store/sealed-cache',
     'store/segment-of-all',
+    'store/segments',
     'store/sealing-stuck',
     'store/sealing-two',
     'store/tags',
