@@ -1,41 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, FrameLocator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withService } from '../http/operations.ts';
-import { seeAll } from './analytics.ts';
-import { newContext, openBrowser } from './chromium.ts';
-import { findings, openConsole, signedIn, type Viewing } from './console.ts';
+import type { FrameLocator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { newContext } from './chromium.ts';
+import { findings, openConsole, signedIn } from './console.ts';
+import { withLinks } from './link-stage.ts';
 
-const service = withService();
-let browser: Browser;
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-afterAll(() => browser.close());
-
-const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
-const visit = (country: string, path: string) => ({
-  startedAt: minutesAgo(2),
-  context: { location: { country } },
-  events: [{ type: 'pageview' as const, path }],
-});
-
-/** An app with a visit from each of two countries. */
-async function site() {
-  const tenant = await service().newTenant();
-  await service().record([visit('IR', '/of-iran'), visit('DE', '/of-germany')], tenant.app);
-  return tenant;
-}
-
-const made = (
-  app: Awaited<ReturnType<typeof site>>['app'],
-  more: { segment?: string; origins?: string[] } = {},
-) =>
-  service().metadata.createLink(app, { name: 'Board', segment: '', origins: [], expiresAt: null, ...more });
-
-const addressOf = ({ linkId, token }: { linkId: string; token: string }, kind = 'shared'): string =>
-  `${service().url}/${kind}/${linkId}#${token}`;
+const stage = withLinks();
 
 /** Waits until the list of pages has a path. A panel asks when it is in view. */
 async function shows(page: Page | FrameLocator, path: string): Promise<void> {
@@ -45,8 +16,8 @@ async function shows(page: Page | FrameLocator, path: string): Promise<void> {
 }
 
 test('an owner makes a link; whoever opens it sees the app and nothing else; it ends at once when it is revoked', async () => {
-  const { account, app } = await site();
-  const { context, page, complaints, visit: go } = await signedIn(browser, service(), account);
+  const { account, app } = await stage.site();
+  const { context, page, complaints, visit: go } = await signedIn(stage.browser, stage.service, account);
   await go(`/apps/${app}/settings`);
   const section = page.getByRole('region', { name: 'Links without an account' });
   await section.getByText('There is no link.').waitFor();
@@ -65,7 +36,7 @@ test('an owner makes a link; whoever opens it sees the app and nothing else; it 
   await dialog.getByRole('button', { name: 'Done' }).click();
   expect(await section.getByRole('listitem').textContent()).toContain('country==IR');
 
-  const guest = await openConsole(browser, service());
+  const guest = await openConsole(stage.browser, stage.service);
   await guest.page.goto(address);
   await shows(guest.page, '/of-iran');
   expect(await guest.page.locator('h1').textContent()).toBe('Shop');
@@ -95,8 +66,8 @@ test('an owner makes a link; whoever opens it sees the app and nothing else; it 
 });
 
 test('a view is shared from its page: the link begins with the same range, and counts the same visits', async () => {
-  const { account, app } = await site();
-  const { context, page, complaints, visit: go } = await signedIn(browser, service(), account);
+  const { account, app } = await stage.site();
+  const { context, page, complaints, visit: go } = await signedIn(stage.browser, stage.service, account);
   await go(`/apps/${app}?range=24h&zone=tehran&segment=country==IR`);
   await shows(page, '/of-iran');
   await page.getByRole('button', { name: 'Share this view' }).click();
@@ -114,9 +85,11 @@ test('a view is shared from its page: the link begins with the same range, and c
   );
   await dialog.getByRole('button', { name: 'Done' }).click();
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Share this view');
-  expect(await service().metadata.links.list(app)).toMatchObject([{ name: 'Board', segment: 'country==IR' }]);
+  expect(await stage.service.metadata.links.list(app)).toMatchObject([
+    { name: 'Board', segment: 'country==IR' },
+  ]);
 
-  const guest = await openConsole(browser, service());
+  const guest = await openConsole(stage.browser, stage.service);
   await guest.page.goto(address);
   await shows(guest.page, '/of-iran');
   expect(await guest.page.getByLabel('Range').inputValue()).toBe('24h');
@@ -130,18 +103,18 @@ test('a view is shared from its page: the link begins with the same range, and c
 });
 
 test('only those share a view who may make links: no viewer, and nobody with whom the app is shared', async () => {
-  const { account, app } = await site();
-  const other = await service().newTenant();
-  await service().metadata.setMember(account, 'viewer@example.com', 'viewer');
-  await service().metadata.shareApp(app, other.account);
+  const { account, app } = await stage.site();
+  const other = await stage.service.newTenant();
+  await stage.service.metadata.setMember(account, 'viewer@example.com', 'viewer');
+  await stage.service.metadata.shareApp(app, other.account);
   const email = 'viewer@example.com';
-  const viewer = await signedIn(browser, service(), account, { email, language: 'fa' });
+  const viewer = await signedIn(stage.browser, stage.service, account, { email, language: 'fa' });
   await viewer.visit(`/apps/${app}`);
   const button = viewer.page.getByRole('button', { name: 'اشتراک‌گذاری این نما' });
   expect(await button.getAttribute('aria-disabled')).toBe('true');
   await button.click({ force: true });
   expect(await viewer.page.getByRole('dialog').count()).toBe(0);
-  const stranger = await signedIn(browser, service(), other.account);
+  const stranger = await signedIn(stage.browser, stage.service, other.account);
   await stranger.visit(`/apps/${app}`);
   await shows(stranger.page, '/of-iran');
   expect(await stranger.page.getByRole('button', { name: 'Share this view' }).count()).toBe(0);
@@ -150,11 +123,11 @@ test('only those share a view who may make links: no viewer, and nobody with who
 });
 
 test('an address without a token, or with a wrong one, says that it does not work', async () => {
-  const { app } = await site();
-  const link = await made(app);
+  const { app } = await stage.site();
+  const link = await stage.made(app);
   for (const token of ['', '#x', '#%00<script>', `#${link.token}0`]) {
-    const { context, page, complaints } = await openConsole(browser, service());
-    await page.goto(`${service().url}/shared/${link.linkId}${token}`);
+    const { context, page, complaints } = await openConsole(stage.browser, stage.service);
+    await page.goto(`${stage.service.url}/shared/${link.linkId}${token}`);
     await page.getByText('This link does not work any more').waitFor();
     expect(complaints).toEqual([]);
     await context.close();
@@ -162,7 +135,7 @@ test('an address without a token, or with a wrong one, says that it does not wor
 });
 
 test('a frame shows the link on the named sites alone, also where the browser keeps nothing for it', async () => {
-  const { app } = await site();
+  const { app } = await stage.site();
   let address = '';
   const server = createServer((_req, res) => {
     res.setHeader('Content-Type', 'text/html');
@@ -172,11 +145,11 @@ test('a frame shows the link on the named sites alone, also where the browser ke
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const named = await made(app, { origins: [`http://partner.test:${port}`] });
-  const unnamed = await made(app);
+  const named = await stage.made(app, { origins: [`http://partner.test:${port}`] });
+  const unnamed = await stage.made(app);
 
   for (const keepsNothing of [false, true]) {
-    const context = await newContext(browser, { locale: 'en-GB' });
+    const context = await newContext(stage.browser, { locale: 'en-GB' });
     if (keepsNothing) {
       // As browsers do that block the storage of frames.
       await context.addInitScript(`
@@ -186,7 +159,7 @@ test('a frame shows the link on the named sites alone, also where the browser ke
           });`);
     }
     const page = await context.newPage();
-    address = addressOf(named, 'embed');
+    address = stage.addressOf(named, 'embed');
     await page.goto(`http://partner.test:${port}/`);
     const frame = page.frameLocator('iframe');
     await shows(frame, '/of-iran');
@@ -199,12 +172,12 @@ test('a frame shows the link on the named sites alone, also where the browser ke
     await context.close();
   }
   const refused: [string, string][] = [
-    [addressOf(unnamed, 'embed'), `http://partner.test:${port}/`],
-    [addressOf(named, 'embed'), `http://other.test:${port}/`],
-    [addressOf(named, 'shared'), `http://partner.test:${port}/`],
-    [`${service().url}/dashboard`, `http://partner.test:${port}/`],
+    [stage.addressOf(unnamed, 'embed'), `http://partner.test:${port}/`],
+    [stage.addressOf(named, 'embed'), `http://other.test:${port}/`],
+    [stage.addressOf(named, 'shared'), `http://partner.test:${port}/`],
+    [`${stage.service.url}/dashboard`, `http://partner.test:${port}/`],
   ];
-  const context = await newContext(browser);
+  const context = await newContext(stage.browser);
   const page = await context.newPage();
   const said: string[] = [];
   page.on('console', (message) => void said.push(message.text()));
@@ -222,40 +195,10 @@ test('a frame shows the link on the named sites alone, also where the browser ke
   server.close();
 });
 
-const VIEWS: readonly Viewing[] = (['en', 'fa'] as const).flatMap((language) =>
-  (['light', 'dark'] as const).map((scheme) => ({ language, scheme })),
-);
-
-test.each(VIEWS)('the page of a link is usable at each width: %j', async (viewing) => {
-  const { app } = await site();
-  const link = await made(app, { segment: 'country==IR;page!=/x,page=@of' });
-  const { context, page, complaints } = await openConsole(browser, service(), viewing);
-  await page.emulateMedia({ colorScheme: viewing.scheme ?? 'light', reducedMotion: 'reduce' });
-  const ended = { ...link, token: `${link.token}0` };
-  for (const [kind, address, mark] of [
-    ['shared', addressOf(link), '.tile'],
-    ['embed', addressOf(link, 'embed'), '.tile'],
-    ['ended', addressOf(ended), '.state'],
-  ] as const) {
-    // The address of before differs in its fragment alone.
-    await page.goto('about:blank');
-    await page.goto(address);
-    await page.locator(mark).first().waitFor();
-    await seeAll(page);
-    for (const width of [390, 768, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      expect([kind, width, isWider, await findings(page)]).toEqual([kind, width, false, []]);
-    }
-  }
-  expect(complaints).toEqual([]);
-  await context.close();
-});
-
 test('on the first day of an app, each line is a point', async () => {
-  const { app } = await site();
-  const guest = await openConsole(browser, service());
-  await guest.page.goto(`${addressOf(await made(app)).replace('#', '?range=7d&zone=utc#')}`);
+  const { app } = await stage.site();
+  const guest = await openConsole(stage.browser, stage.service);
+  await guest.page.goto(`${stage.addressOf(await stage.made(app)).replace('#', '?range=7d&zone=utc#')}`);
   const growth = guest.page.getByRole('region', { name: 'Growth', exact: true });
   await growth.locator('.point-first').waitFor();
   expect(await growth.locator('.point-first').count()).toBe(1);
