@@ -27,7 +27,7 @@ const session = (id: string, visitorId: string, startedAt: number): SentBatch['d
 const ranges = (...bounds: (readonly [number, number])[]): Case['probes'] =>
   bounds.map(([from, to]) => ({ range: { from, to }, limit: undefined }));
 
-/** The same range, with a series in Tehran's time. */
+/** A range that is also asked for a series in Tehran's time. */
 const inTehran = (
   interval: SeriesQuestion['interval'],
   from: number,

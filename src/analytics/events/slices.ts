@@ -10,7 +10,6 @@ import { eventsIn, inAnyHour, isEmpty } from '../range/sql.ts';
 import { quarterSums } from './quarters.ts';
 import { countsOf } from './totals.ts';
 import {
-  firstUnsealed,
   HALF_HOURS,
   HOURS,
   type HoursOf,
@@ -39,7 +38,8 @@ export async function sliceSums(pages: PageFacts, grid: Grid): Promise<Row[]> {
     );
   }
   const hours = { start: hourAfter(grid.from, of), end: hourAt(grid.to + 1, of) };
-  const until = Math.min(Math.max(hours.start, firstUnsealed(facts, of)), hours.end);
+  const firstUnsealed = facts.until - HOURS[of].earlierMs;
+  const until = Math.min(Math.max(hours.start, firstUnsealed), hours.end);
   const [sealed, unsealed, parts] = await Promise.all([
     sealedHours(facts, grid, of, { start: hours.start, end: until }, cut),
     unsealedHours(facts, of, [{ start: until, end: hours.end }]),

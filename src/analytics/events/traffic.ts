@@ -24,17 +24,14 @@ export const HOURS = {
 export type HoursOf = keyof typeof HOURS;
 
 /**
- * When Tehran's hours can answer. Before 1980, some began at whole hours of UTC. The hour of the first events of 1970 began
- * before 1970, which the column cannot hold: their sums are stored as of an hour of February 2106.
+ * The times for which Tehran's hours answer. Before 1980, some began at whole hours of UTC. The hour of the first events of 1970
+ * began before 1970, and the column cannot hold its start: the sums stand in February 2106.
  */
 export const HALF_HOURS = { from: Date.UTC(1980, 0, 1), to: Date.UTC(2106, 0, 1) - 1 } as const;
 
 /** The start of the hour that contains `at`, epoch ms. */
 export const hourAt = (at: number, of: HoursOf): number =>
   floorTo(at + HOURS[of].earlierMs, HOUR_MS) - HOURS[of].earlierMs;
-
-/** The start of the first hour that is not sealed as a whole, epoch ms. */
-export const firstUnsealed = ({ until }: EventFacts, of: HoursOf): number => until - HOURS[of].earlierMs;
 
 /** The sums of an hour. `at` is its start, epoch ms. */
 interface TrafficHour {

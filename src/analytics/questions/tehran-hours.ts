@@ -1,17 +1,16 @@
 import { inSpans } from '../../clickhouse/literals.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { type EpochMs, epochMs, type Range, type Span } from '../../domain/time.ts';
-import { sliceSums } from '../events/slices.ts';
+import { type EpochMs, epochMs, HOUR_MS, type Range, type Span } from '../../domain/time.ts';
 import { eventTotalsOf } from '../events/totals.ts';
 import { HALF_HOURS } from '../events/traffic.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
-import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
-import { byHour, type Grid, sliceSql } from '../range/grid.ts';
+import { keptRows, type Row } from '../memory/rows.ts';
+import { byStarts, type Grid, sliceSql } from '../range/grid.ts';
 import { isEmpty } from '../range/sql.ts';
 import { type TehranTime, tehranTime } from '../range/tehran.ts';
 import { countSessions } from '../sessions/count.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
-import { matchingSlices } from './matching-slices.ts';
+import { countEach, sumsBySlice } from './slices.ts';
 
 /** The counts of one Tehran hour. A visitor counts once in it. */
 export interface TehranHour {
@@ -23,11 +22,10 @@ export interface TehranHour {
 
 /** Returns the hours of `range` (whole Tehran hours) with data. */
 export async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]> {
-  const grid = byHour(range);
-  const { sessions, events } = await (facts.segment === null
-    ? hoursOf(facts, grid)
-    : matchingSlices(facts, grid));
-  const [started, happened] = [sumByKey(sessions), sumByKey(events)];
+  const starts: number[] = [];
+  for (let start: number = range.from; start <= range.to; start += HOUR_MS) starts.push(start);
+  const grid = byStarts(range, starts);
+  const { started, happened } = await sumsBySlice(facts, grid, countByHour);
   return [...new Set([...started.keys(), ...happened.keys()])].map((start) => {
     const { sessions: count, visitors } = totalsOf(started.get(start));
     const { pageviews } = eventTotalsOf(happened.get(start));
@@ -35,19 +33,10 @@ export async function tehranHours(facts: AppFacts, range: Range): Promise<Tehran
   });
 }
 
-async function hoursOf(facts: AppFacts, grid: Grid) {
-  const [sessions, events] = await Promise.all([
-    sessionsByHour(facts.sessions, grid),
-    sliceSums(facts.pages, grid),
-  ]);
-  return { sessions, events };
-}
-
-async function sessionsByHour(facts: SessionFacts, grid: Grid): Promise<Row[]> {
+async function countByHour(facts: SessionFacts, grid: Grid): Promise<Row[]> {
   const hours = { start: grid.from, end: Math.min(facts.until, grid.to + 1) };
-  if (isEmpty(hours)) return countSessions(facts, TOTALS, grid, []);
   // The visitors in the sums of the first half hour of 1970 are wrong, because its hour began before 1970.
-  if (hours.start < HALF_HOURS.from) return countSessions(facts, TOTALS, grid, [hours]);
+  if (isEmpty(hours) || hours.start < HALF_HOURS.from) return countEach(facts, grid);
   const [sealed, singles] = await Promise.all([
     sealedHours(facts, grid, hours),
     countSessions(facts, TOTALS, grid, []),

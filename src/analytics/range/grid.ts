@@ -1,6 +1,6 @@
 import { int } from '../../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, floorTo, HOUR_MS, type Range, storedPart } from '../../domain/time.ts';
+import { DAY_MS, floorTo, type Range, storedPart } from '../../domain/time.ts';
 
 /**
  * Divides a range into slices: the periods of KPIs, days, hours, or the units of a calendar. A visitor counts once in
@@ -23,18 +23,9 @@ export const byPeriod = (first: Range, last: Range): Grid =>
   grid({ from: first.from, to: last.to }, first.from, first.to - first.from + 1);
 /** UTC days, counted from 1970-01-01. */
 export const byDay = (range: Range): Grid => grid(range, 0, DAY_MS);
+
 /** Slices that begin at these instants. */
 export const byStarts = (range: Range, starts: readonly number[]): Grid => ({ ...grid(range, 0, 1), starts });
-
-/** The hours from the start of the range on. */
-export const byHour = (range: Range): Grid =>
-  byStarts(
-    range,
-    Array.from(
-      { length: Math.ceil((range.to + 1 - range.from) / HOUR_MS) },
-      (_, i) => range.from + i * HOUR_MS,
-    ),
-  );
 
 /** The starts of the slices and the ends of the range. */
 export const boundsOf = ({ from, to, starts = [] }: Grid): number[] => [
